@@ -1,0 +1,63 @@
+//! Where state lives.
+
+use core::fmt;
+use core::future::Future;
+
+use crate::{Decision, Hits, Op};
+
+/// A keeper of counters.
+///
+/// Five promises: all hits or none; one round trip; the store owns the clock; a denial writes nothing (unless a hit
+/// counts denials); an absent key is fresh. Data cross this seam, not closures, so that a network can lie between.
+pub trait Store: Send + Sync + 'static {
+    /// The answer that is on its way. A store in memory answers with [`core::future::Ready`].
+    type Deciding: Future<Output = Result<Decision, StoreError>> + Send + 'static;
+
+    /// Puts every question at one moment, and carries out `op` for all of them or for none.
+    fn decide(&self, op: Op, hits: &Hits) -> Self::Deciding;
+}
+
+/// Why a store did not answer. It says nothing about the quota: never show it as a refusal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoreError {
+    kind: StoreErrorKind,
+}
+
+/// The kinds of trouble that a store can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum StoreErrorKind {
+    /// It did not answer in time.
+    Timeout,
+    /// It cannot be reached.
+    Connection,
+    /// It refused what it was asked to run.
+    Script,
+    /// Anything else.
+    Other,
+}
+
+impl StoreError {
+    /// Trouble of a kind.
+    pub const fn new(kind: StoreErrorKind) -> StoreError {
+        StoreError { kind }
+    }
+
+    /// The kind of trouble.
+    pub const fn kind(&self) -> StoreErrorKind {
+        self.kind
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.kind {
+            StoreErrorKind::Timeout => "the store did not answer in time",
+            StoreErrorKind::Connection => "the store cannot be reached",
+            StoreErrorKind::Script => "the store refused the script",
+            StoreErrorKind::Other => "the store failed",
+        })
+    }
+}
+
+impl core::error::Error for StoreError {}
