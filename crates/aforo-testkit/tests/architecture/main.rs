@@ -1,0 +1,7 @@
+//! The rules of the workspace, held by a machine: which crate imports which, which folder names what, how long a file
+//! may be. A rule that nobody can break unnoticed need not be remembered.
+
+mod crates;
+mod folders;
+mod house;
+mod tree;
