@@ -1,2 +1,7 @@
-//! The program.
-fn main() {}
+//! The program `aforo`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    aforo_server::run()
+}

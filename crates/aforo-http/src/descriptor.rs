@@ -1,0 +1,136 @@
+//! Request → descriptor: the facts that an HTTP request offers about itself.
+
+use std::borrow::Cow;
+use std::net::{IpAddr, SocketAddr};
+
+use aforo_policy::{Describe, Paths};
+use http::header::{HeaderMap, HeaderName, HeaderValue};
+use http::{Method, request};
+
+use crate::path::normal_forms;
+
+/// The address that a request came from: an extension that a server puts into each request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Peer(pub SocketAddr);
+
+/// The facts of one request.
+#[derive(Debug)]
+pub struct Descriptor<'r> {
+    method: Cow<'r, str>,
+    path: Cow<'r, str>,
+    other_path: Option<String>,
+    host: Option<Cow<'r, str>>,
+    peer: Option<IpAddr>,
+    fields: &'r HeaderMap,
+}
+
+impl<'r> Descriptor<'r> {
+    /// Describes the head of a request. The client is the [`Peer`] among its extensions.
+    pub fn new(head: &'r request::Parts, settings: &Paths) -> Descriptor<'r> {
+        let peer = head.extensions.get::<Peer>().map(|peer| peer.0.ip());
+        Descriptor::of(&head.method, &head.uri, &head.headers, peer, settings)
+    }
+
+    /// Describes a request by its parts.
+    pub fn of(
+        method: &'r Method,
+        target: &'r http::Uri,
+        fields: &'r HeaderMap,
+        peer: Option<IpAddr>,
+        settings: &Paths,
+    ) -> Descriptor<'r> {
+        let forms = normal_forms(if target.path().is_empty() { "/" } else { target.path() });
+        let (mut path, mut other_path) = (forms.normal, forms.encoded_slash_kept);
+        if settings.case_insensitive {
+            path = lower_case(path);
+            other_path = other_path.map(|path| path.to_lowercase());
+        }
+        let authority = target.authority().map(|authority| authority.as_str());
+        let named = authority.or_else(|| fields.get(http::header::HOST).and_then(|host| host.to_str().ok()));
+        Descriptor {
+            method: overridden(method, fields, settings).unwrap_or(Cow::Borrowed(method.as_str())),
+            path,
+            other_path,
+            host: named.map(|named| lower_case_ascii(without_port(named))),
+            peer,
+            fields,
+        }
+    }
+}
+
+/// The method that the upstream will see in place of POST, if it obeys a header that says so.
+fn overridden<'r>(method: &Method, fields: &'r HeaderMap, settings: &Paths) -> Option<Cow<'r, str>> {
+    let name = settings.method_override.as_deref()?;
+    let value = fields.get(name).filter(|_| method == Method::POST)?.to_str().ok()?.trim();
+    let meant = value.to_ascii_uppercase();
+    Method::from_bytes(meant.as_bytes()).is_ok().then_some(Cow::Owned(meant))
+}
+
+fn lower_case(text: Cow<'_, str>) -> Cow<'_, str> {
+    if text.chars().any(char::is_uppercase) { Cow::Owned(text.to_lowercase()) } else { text }
+}
+
+fn lower_case_ascii(text: &str) -> Cow<'_, str> {
+    if text.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        Cow::Owned(text.to_ascii_lowercase())
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// `api.example` of `user@api.example.:8080`; an IPv6 address keeps its brackets.
+fn without_port(authority: &str) -> &str {
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let host = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && !name.ends_with(':') => name,
+        _ => host,
+    };
+    host.strip_suffix('.').unwrap_or(host)
+}
+
+impl Describe for Descriptor<'_> {
+    fn method(&self) -> &str {
+        &self.method
+    }
+
+    fn path(&self) -> &str {
+        &self.path
+    }
+
+    fn other_path(&self) -> Option<&str> {
+        self.other_path.as_deref()
+    }
+
+    fn host(&self) -> Option<&str> {
+        self.host.as_deref()
+    }
+
+    fn peer(&self) -> Option<IpAddr> {
+        self.peer
+    }
+
+    fn header<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        let name = HeaderName::from_bytes(name.as_bytes()).ok();
+        name.into_iter().flat_map(|name| self.fields.get_all(name)).map(HeaderValue::as_bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_told_without_its_port_and_trailing_dot() {
+        for (authority, host) in [
+            ("api.example", "api.example"),
+            ("api.example:8080", "api.example"),
+            ("api.example.", "api.example"),
+            ("user:pass@api.example:80", "api.example"),
+            ("[2001:db8::1]:443", "[2001:db8::1]"),
+            ("[2001:db8::1]", "[2001:db8::1]"),
+            ("localhost:", "localhost"),
+        ] {
+            assert_eq!(without_port(authority), host, "{authority}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Spellings of a path and what they come to, each with its reason.
+
+use super::normal_forms;
+
+#[rustfmt::skip]
+const SPELLINGS: [(&str, &str, &str); 46] = [
+    ("/",                          "/",             "the root stays"),
+    ("/api/login",                 "/api/login",    "normal as it is"),
+    ("/api/login/",                "/api/login",    "one slash at the end is ignored"),
+    ("/api/login//",               "/api/login",    "so are several, which collapse into one"),
+    ("//api/login",                "/api/login",    "slashes collapse at the beginning"),
+    ("/api//login",                "/api/login",    "and in the middle"),
+    ("///",                        "/",             "nothing but slashes is the root"),
+    ("/./api/login",               "/api/login",    "a dot is where we are"),
+    ("/api/./login",               "/api/login",    "in the middle too"),
+    ("/api/login/.",               "/api/login",    "and at the end"),
+    ("/api/x/../login",            "/api/login",    "two dots go up"),
+    ("/../api/login",              "/api/login",    "the root has nothing above it"),
+    ("/api/login/..",              "/api",          "two dots at the end"),
+    ("/..",                        "/",             "above the root is the root"),
+    ("/api/...",                   "/api/...",      "three dots are a name"),
+    ("/api/.login",                "/api/.login",   "a name may begin with a dot"),
+    ("/%61pi/login",               "/api/login",    "an escaped letter is the letter"),
+    ("/%61%70%69/%6Cogin",         "/api/login",    "every one of them, in either case of digit"),
+    ("/api/%6cogin",               "/api/login",    "lower-case digits"),
+    ("/api/%2e%2e/api/login",      "/api/login",    "escaped dots go up"),
+    ("/api/%2E/login",             "/api/login",    "an escaped dot is where we are"),
+    ("/api/.%2e/api/login",        "/api/login",    "half escaped dots go up"),
+    ("/api%2Flogin",               "/api/login",    "an escaped slash is a slash"),
+    ("/api%2flogin",               "/api/login",    "in lower case too"),
+    ("/api%2F%2Flogin",            "/api/login",    "and they collapse"),
+    ("/api%2F..%2Fapi/login",      "/api/login",    "and go up"),
+    ("/api\\login",                "/api/login",    "a backslash is a slash to many"),
+    ("/api%5Clogin",               "/api/login",    "an escaped one too"),
+    ("/api/login;x=1",             "/api/login",    "parameters are ignored"),
+    ("/api;v=1/login",             "/api/login",    "of every segment"),
+    ("/api/login;",                "/api/login",    "empty ones too"),
+    ("/api/..;/api/login",         "/api/login",    "dots with parameters go up"),
+    ("/;x/api/login",              "/api/login",    "a segment of nothing but parameters is none"),
+    ("/api/login%3Bx",             "/api/login%3Bx","an escaped semicolon begins no parameters"),
+    ("/api/login%3bx",             "/api/login%3Bx","and its digits are in upper case"),
+    ("/api/%40me",                 "/api/@me",      "an escaped sign of a name is the sign"),
+    ("/a%20b",                     "/a b",          "an escaped blank is a blank"),
+    ("/%2561pi",                   "/%2561pi",      "decoded once, not twice"),
+    ("/api%3Fx",                   "/api%3Fx",      "an escaped question mark begins no query"),
+    ("/api%23x",                   "/api%23x",      "an escaped hash begins no fragment"),
+    ("/api/login%00",              "/api/login%00", "a NUL stays escaped"),
+    ("/api/%0a",                   "/api/%0A",      "so does a line feed"),
+    ("/caf%C3%A9",                 "/café",         "escaped text is the text"),
+    ("/caf%c3%a9/",                "/café",         "in lower case too"),
+    ("/caf%E9",                    "/caf%E9",       "what is no text stays escaped"),
+    ("/100%",                      "/100%",         "a lone percent sign is itself"),
+];
+
+#[test]
+fn every_spelling_comes_to_its_normal_form() {
+    for (spelling, normal, reason) in SPELLINGS {
+        assert_eq!(normal_forms(spelling).normal, normal, "{spelling}: {reason}");
+    }
+}
+
+#[test]
+fn a_normal_form_is_its_own() {
+    for (spelling, normal, _) in SPELLINGS {
+        // `%` is decoded once only, so what holds an escape is not looked at again.
+        if !normal.contains('%') {
+            assert_eq!(normal_forms(normal).normal, normal, "{spelling}");
+        }
+    }
+}
+
+#[test]
+fn what_is_normal_is_not_copied() {
+    assert!(matches!(normal_forms("/api/v1/users/42").normal, std::borrow::Cow::Borrowed(_)));
+}
+
+#[test]
+fn an_encoded_slash_leaves_two_readings() {
+    let forms = normal_forms("/fetch/http%3A%2F%2Fx/");
+    assert_eq!(forms.normal, "/fetch/http:/x");
+    assert_eq!(forms.encoded_slash_kept.as_deref(), Some("/fetch/http:%2F%2Fx"));
+    assert_eq!(normal_forms("/a%41").encoded_slash_kept, None);
+}

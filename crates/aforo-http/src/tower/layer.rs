@@ -1,0 +1,62 @@
+//! Puts the limiter before a service.
+
+use aforo_core::Store;
+use aforo_policy::{Answer, Limiter};
+use tower_layer::Layer;
+
+use super::RateLimit;
+
+/// Sees every answer, on the way of the request: it must neither wait nor fail.
+pub trait Observe: Clone {
+    /// A request has been answered.
+    fn answered(&self, answer: &Answer);
+}
+
+/// Nobody looks.
+impl Observe for () {
+    fn answered(&self, _: &Answer) {}
+}
+
+/// A layer that refuses what the limiter refuses, and tells clients where they stand.
+///
+/// The address of a client is the [`Peer`](crate::Peer) among a request's extensions: put it there where connections
+/// are accepted.
+///
+/// ```
+/// use aforo_core::Quota;
+/// use aforo_http::RateLimitLayer;
+/// use aforo_memory::MemoryStore;
+/// use aforo_policy::{Limiter, Policy, Rule};
+///
+/// let policy = Policy::new([Rule::new("each", Quota::per_second(5).burst(20))?])?;
+/// let layer = RateLimitLayer::new(Limiter::new(policy, MemoryStore::new()));
+/// # let _ = layer;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct RateLimitLayer<S, O = ()> {
+    limiter: Limiter<S>,
+    observer: O,
+}
+
+impl<S: Store> RateLimitLayer<S> {
+    /// A layer that asks `limiter`.
+    pub fn new(limiter: Limiter<S>) -> RateLimitLayer<S> {
+        RateLimitLayer { limiter, observer: () }
+    }
+}
+
+impl<S, O> RateLimitLayer<S, O> {
+    /// The same layer, each of whose answers `observer` sees.
+    pub fn observed_by<P: Observe>(self, observer: P) -> RateLimitLayer<S, P> {
+        RateLimitLayer { limiter: self.limiter, observer }
+    }
+}
+
+impl<S: Store, O: Observe, Inner> Layer<Inner> for RateLimitLayer<S, O> {
+    type Service = RateLimit<Inner, S, O>;
+
+    fn layer(&self, inner: Inner) -> RateLimit<Inner, S, O> {
+        RateLimit::new(inner, self.limiter.clone(), self.observer.clone())
+    }
+}

@@ -1,0 +1,86 @@
+//! A service behind the limiter.
+
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use aforo_core::Store;
+use aforo_policy::Limiter;
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body::Body;
+use tower_service::Service;
+
+use super::future::{Asked, ResponseFuture};
+use super::layer::Observe;
+use crate::body::MaybeRefused;
+use crate::{Descriptor, charged};
+
+/// A service whose requests meet the limiter first.
+#[derive(Clone, Debug)]
+pub struct RateLimit<Inner, S, O = ()> {
+    inner: Inner,
+    limiter: Limiter<S>,
+    observer: O,
+}
+
+impl<Inner, S, O> RateLimit<Inner, S, O> {
+    pub(super) fn new(inner: Inner, limiter: Limiter<S>, observer: O) -> RateLimit<Inner, S, O> {
+        RateLimit { inner, limiter, observer }
+    }
+
+    /// The service behind.
+    pub fn get_ref(&self) -> &Inner {
+        &self.inner
+    }
+
+    /// The service behind, to be changed.
+    pub fn get_mut(&mut self) -> &mut Inner {
+        &mut self.inner
+    }
+
+    /// The service behind, without the limiter.
+    pub fn into_inner(self) -> Inner {
+        self.inner
+    }
+}
+
+impl<Inner, S, O, Sent, Received> Service<Request<Sent>> for RateLimit<Inner, S, O>
+where
+    Inner: Service<Request<Sent>, Response = Response<Received>> + Clone,
+    Received: Body<Data = Bytes>,
+    S: Store,
+    O: Observe,
+{
+    type Response = Response<MaybeRefused<Received>>;
+    type Error = Inner::Error;
+    type Future = ResponseFuture<Inner, S, O, Sent>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Inner::Error>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request<Sent>) -> Self::Future {
+        let (mut head, body) = request.into_parts();
+        if charged::already(&head.extensions, &self.limiter) {
+            // A layer further out has asked the same limiter.
+            return ResponseFuture::passing(self.inner.call(Request::from_parts(head, body)));
+        }
+        let policy = self.limiter.policy();
+        let mut asking = self.limiter.take(&Descriptor::new(&head, policy.paths()));
+        charged::mark(&mut head.extensions, &self.limiter);
+        let request = Request::from_parts(head, body);
+        // A store in memory has answered already: then the service that was ready is called here and now.
+        match pin!(&mut asking).as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(answer) => {
+                self.observer.answered(&answer);
+                ResponseFuture::answered(answer, request, &mut self.inner)
+            }
+            Poll::Pending => {
+                // The clone has not been asked whether it is ready; the one that has goes with the request.
+                let next = self.inner.clone();
+                let ready = std::mem::replace(&mut self.inner, next);
+                ResponseFuture::asking(Asked { asking, request, ready, observer: self.observer.clone() })
+            }
+        }
+    }
+}

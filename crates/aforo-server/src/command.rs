@@ -1,0 +1,86 @@
+//! The commands, one file each: what was typed becomes what it means there, before anything touches the world.
+
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::log::LogFormat;
+
+mod check;
+mod demo;
+mod explain;
+mod schema;
+mod serve;
+mod source;
+
+/// How a command ended badly; what it says tells what is wrong, where, and what would be right.
+#[derive(Debug)]
+pub enum Failure {
+    /// The input is at fault: exit status 1.
+    Input(String),
+    /// The call is at fault: exit status 2.
+    Usage(String),
+    /// aforo is at fault: exit status 70.
+    Internal(String),
+}
+
+impl Failure {
+    /// The exit status, as `sysexits.h` has it for the last.
+    pub fn exit_code(&self) -> ExitCode {
+        match self {
+            Failure::Input(_) => ExitCode::from(1),
+            Failure::Usage(_) => ExitCode::from(2),
+            Failure::Internal(_) => ExitCode::from(70),
+        }
+    }
+
+    /// The text for the person who called.
+    pub fn message(&self) -> &str {
+        match self {
+            Failure::Input(message) | Failure::Usage(message) | Failure::Internal(message) => message,
+        }
+    }
+}
+
+/// Rate limiting for any API: a gateway in front of it, one policy file, exact counting.
+#[derive(Debug, Parser)]
+#[command(name = "aforo", version, max_term_width = 100, after_help = "Try it: aforo demo")]
+pub struct Call {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    logging: Logging,
+}
+
+#[derive(Debug, Args)]
+struct Logging {
+    /// How log lines are written.
+    #[arg(long, global = true, value_enum, default_value_t = LogFormat::Text, value_name = "FORMAT")]
+    log_format: LogFormat,
+    /// Log more; twice for everything. RUST_LOG says it more finely.
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Demo(demo::Demo),
+    Serve(serve::Serve),
+    Check(check::Check),
+    Explain(explain::Explain),
+    Schema(schema::Schema),
+}
+
+impl Call {
+    /// Runs the command to its end.
+    pub fn run(self) -> Result<(), Failure> {
+        crate::log::start(self.logging.log_format, self.logging.verbose);
+        match self.command {
+            Command::Demo(demo) => demo.run(),
+            Command::Serve(serve) => serve.run(),
+            Command::Check(check) => check.run(),
+            Command::Explain(explain) => explain.run(),
+            Command::Schema(schema) => schema.run(),
+        }
+    }
+}
