@@ -25,10 +25,13 @@
 #![no_std]
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
+#![deny(clippy::float_arithmetic, clippy::float_cmp, clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod algorithm;
 mod decision;
+mod grain;
 mod hit;
+mod invalid_quota;
 mod key;
 mod moment;
 mod quota;
@@ -38,10 +41,12 @@ mod verdict;
 mod weigh;
 
 pub use decision::{Decision, Ledger, Op, Origin, decide};
+pub use grain::Grain;
 pub use hit::{Cost, Hit, Hits, MAX_HITS, Mode, TooManyHits};
+pub use invalid_quota::InvalidQuota;
 pub use key::{Key, KeyTooLong};
 pub use moment::{Clock, ManualClock, Moment};
-pub use quota::{Algorithm, Anchor, Grain, InvalidQuota, Quota};
+pub use quota::{Algorithm, Anchor, Quota};
 pub use state::State;
 pub use store::{Store, StoreError, StoreErrorKind};
 pub use verdict::{Retry, Verdict, Wait};

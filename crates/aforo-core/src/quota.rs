@@ -1,18 +1,16 @@
 //! Quotas: so many units per window, by an algorithm.
 
-use core::fmt;
 use core::time::Duration;
+
+use crate::grain::{Grain, bucket_grain, coarse_grain};
+use crate::invalid_quota::InvalidQuota;
 
 /// The shortest window, in microseconds.
 const SHORTEST: u64 = 1_000;
 /// The longest window, in microseconds: 366 days.
 const LONGEST: u64 = 366 * 86_400 * 1_000_000;
 /// The longest log of single units that a quota may ask for.
-pub(crate) const LONGEST_LOG: u32 = 10_000;
-/// The ticks that counting may use, in microseconds, finest first.
-const TICKS: [u64; 7] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000];
-/// A double holds every integer up to 2^53; half of that leaves room for a sum of two.
-const EXACT: u128 = 1 << 52;
+const LONGEST_LOG: u32 = 10_000;
 
 /// How units are counted within the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,20 +45,6 @@ pub enum Anchor {
     FirstHit,
 }
 
-/// The integers in which a token bucket counts.
-///
-/// With `w` ticks to the window and `g = gcd(limit, w)`, a unit weighs `w/g` grains and each tick drains `limit/g`
-/// of them: the rate is exact, whatever it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Grain {
-    /// Grains to a unit.
-    pub per_unit: u64,
-    /// Grains drained each tick.
-    pub per_tick: u32,
-    /// Microseconds to a tick.
-    pub tick: u32,
-}
-
 /// So many units per window, counted by an algorithm.
 ///
 /// ```
@@ -73,6 +57,28 @@ pub struct Grain {
 /// let from_data = Quota::new(300, Duration::from_secs(60))?.sliding_window();
 /// assert_eq!(from_data.worst_case(), 600);
 /// # Ok::<(), aforo_core::InvalidQuota>(())
+/// ```
+///
+/// A constant that is no quota does not compile:
+///
+/// ```compile_fail,E0080
+/// # use aforo_core::Quota;
+/// const NOTHING: Quota = Quota::per_second(0);
+/// ```
+///
+/// ```compile_fail,E0080
+/// # use aforo_core::Quota;
+/// const NEVER_ONE: Quota = Quota::per_minute(60).burst(0);
+/// ```
+///
+/// ```compile_fail,E0080
+/// # use aforo_core::Quota;
+/// const NO_BUCKET: Quota = Quota::per_minute(60).fixed_window().burst(5);
+/// ```
+///
+/// ```compile_fail,E0080
+/// # use aforo_core::Quota;
+/// const TOO_LONG: Quota = Quota::per_hour(10_001).sliding_log();
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Quota {
@@ -89,7 +95,7 @@ impl Quota {
     ///
     /// If `limit` is zero; in a constant that is an error of compilation. For data, use [`Quota::new`].
     pub const fn per_second(limit: u32) -> Quota {
-        literal(Quota::of_micros(limit, 1_000_000))
+        literal(Quota::new(limit, Duration::from_secs(1)))
     }
 
     /// A token bucket of `limit` units a minute, all of which can be had at once.
@@ -98,7 +104,7 @@ impl Quota {
     ///
     /// If `limit` is zero; in a constant that is an error of compilation. For data, use [`Quota::new`].
     pub const fn per_minute(limit: u32) -> Quota {
-        literal(Quota::of_micros(limit, 60_000_000))
+        literal(Quota::new(limit, Duration::from_secs(60)))
     }
 
     /// A token bucket of `limit` units an hour, all of which can be had at once.
@@ -107,7 +113,7 @@ impl Quota {
     ///
     /// If `limit` is zero; in a constant that is an error of compilation. For data, use [`Quota::new`].
     pub const fn per_hour(limit: u32) -> Quota {
-        literal(Quota::of_micros(limit, 3_600_000_000))
+        literal(Quota::new(limit, Duration::from_secs(3_600)))
     }
 
     /// A token bucket of `limit` units per `window`, all of which can be had at once.
@@ -117,14 +123,33 @@ impl Quota {
     /// If the limit is zero, if the window is not a whole number of microseconds from 1 ms to 366 days, or if the
     /// quota cannot be counted exactly.
     pub const fn new(limit: u32, window: Duration) -> Result<Quota, InvalidQuota> {
+        Quota::counted_by(Algorithm::TokenBucket { burst: limit }, limit, window)
+    }
+
+    /// A quota of `limit` units per `window` that is counted by `algorithm`.
+    ///
+    /// More general than [`Quota::new`] and [`Quota::with_algorithm`] in a row: a quota may be too large to be counted
+    /// exactly as a bucket that holds all of it, and not too large for the algorithm that is wanted.
+    ///
+    /// # Errors
+    ///
+    /// If the limit or the burst is zero, if the window is not a whole number of microseconds from 1 ms to 366 days, if
+    /// the log is too long, or if the quota cannot be counted exactly by that algorithm.
+    pub const fn counted_by(algorithm: Algorithm, limit: u32, window: Duration) -> Result<Quota, InvalidQuota> {
         let micros = window.as_micros();
+        if limit == 0 {
+            return Err(InvalidQuota::ZeroLimit);
+        }
+        if micros < SHORTEST as u128 {
+            return Err(InvalidQuota::WindowTooShort);
+        }
         if micros > LONGEST as u128 {
             return Err(InvalidQuota::WindowTooLong);
         }
-        if window.subsec_nanos() % 1000 != 0 && micros >= SHORTEST as u128 {
+        if !window.subsec_nanos().is_multiple_of(1000) {
             return Err(InvalidQuota::WindowTooFine);
         }
-        Quota::of_micros(limit, micros as u64)
+        Quota { limit, window: micros as u64, algorithm, grain: Grain::WHOLE }.with_algorithm(algorithm)
     }
 
     /// A quota that allows nothing: every cost but zero is refused, and waiting does not help.
@@ -186,7 +211,12 @@ impl Quota {
     /// If the burst is zero, the log too long, or the quota cannot be counted exactly by that algorithm.
     pub const fn with_algorithm(self, algorithm: Algorithm) -> Result<Quota, InvalidQuota> {
         if self.limit == 0 {
-            return Ok(self);
+            // Nothing, however it is counted. Windows go on all the same, and are what a reset speaks of.
+            let algorithm = match algorithm {
+                Algorithm::TokenBucket { .. } => Algorithm::TokenBucket { burst: 0 },
+                windowed => windowed,
+            };
+            return Ok(Quota { algorithm, ..self });
         }
         let grain = match algorithm {
             Algorithm::TokenBucket { burst: 0 } => return Err(InvalidQuota::ZeroBurst),
@@ -194,26 +224,12 @@ impl Quota {
             Algorithm::TokenBucket { burst } => bucket_grain(self.limit, burst, self.window),
             // Two windows full of units and the cost, each weighing a whole window, must stay below 2^53.
             Algorithm::SlidingWindow => coarse_grain(self.limit as u128 * 2, self.window),
-            Algorithm::FixedWindow(_) | Algorithm::SlidingLog => Some(WHOLE),
+            Algorithm::FixedWindow(_) | Algorithm::SlidingLog => Some(Grain::WHOLE),
         };
         match grain {
             Some(grain) => Ok(Quota { algorithm, grain, ..self }),
             None => Err(InvalidQuota::NotExact),
         }
-    }
-
-    const fn of_micros(limit: u32, window: u64) -> Result<Quota, InvalidQuota> {
-        if limit == 0 {
-            return Err(InvalidQuota::ZeroLimit);
-        }
-        if window < SHORTEST {
-            return Err(InvalidQuota::WindowTooShort);
-        }
-        if window > LONGEST {
-            return Err(InvalidQuota::WindowTooLong);
-        }
-        let algorithm = Algorithm::TokenBucket { burst: limit };
-        Quota { limit, window, algorithm, grain: WHOLE }.with_algorithm(algorithm)
     }
 
     /// Units per window.
@@ -257,7 +273,8 @@ impl Quota {
 
     /// The most units that this quota admits in any stretch of time as long as its window.
     ///
-    /// Exact for the sliding log; for the others a bound that the worst traffic comes within one unit of.
+    /// A stretch contains its beginning and not its end. Exact for the sliding log; for the others a bound that the
+    /// worst traffic comes close to: within one unit if the quota has fewer units than its window has ticks.
     pub const fn worst_case(&self) -> u64 {
         let limit = self.limit as u64;
         match self.algorithm {
@@ -279,90 +296,9 @@ impl Quota {
     }
 }
 
-const WHOLE: Grain = Grain { per_unit: 1, per_tick: 1, tick: 1 };
-
-/// The finest grain in which a bucket of `burst` units stays exact.
-const fn bucket_grain(limit: u32, burst: u32, window: u64) -> Option<Grain> {
-    let mut index = 0;
-    while index < TICKS.len() && window.is_multiple_of(TICKS[index]) {
-        let ticks = window / TICKS[index];
-        let divisor = gcd(limit as u64, ticks);
-        let per_unit = ticks / divisor;
-        if burst as u128 * per_unit as u128 <= EXACT {
-            let per_tick = (limit as u64 / divisor) as u32;
-            return Some(Grain { per_unit, per_tick, tick: TICKS[index] as u32 });
-        }
-        index += 1;
-    }
-    None
-}
-
-/// The finest tick in which `units` windows of ticks stay exact.
-const fn coarse_grain(units: u128, window: u64) -> Option<Grain> {
-    let mut index = 0;
-    while index < TICKS.len() && window.is_multiple_of(TICKS[index]) {
-        if units * (window / TICKS[index]) as u128 <= EXACT {
-            return Some(Grain { tick: TICKS[index] as u32, ..WHOLE });
-        }
-        index += 1;
-    }
-    None
-}
-
-const fn gcd(mut a: u64, mut b: u64) -> u64 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
-}
-
 const fn literal(quota: Result<Quota, InvalidQuota>) -> Quota {
     match quota {
         Ok(quota) => quota,
         Err(invalid) => panic!("{}", invalid.reason()),
     }
 }
-
-/// Why there is no such quota.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum InvalidQuota {
-    /// The limit is zero.
-    ZeroLimit,
-    /// The burst is zero.
-    ZeroBurst,
-    /// The window is shorter than 1 ms.
-    WindowTooShort,
-    /// The window is longer than 366 days.
-    WindowTooLong,
-    /// The window is not a whole number of microseconds.
-    WindowTooFine,
-    /// A sliding log of more than 10,000 units.
-    LogTooLong,
-    /// No tick from 1 µs to 1 s that divides the window keeps the count below 2^52.
-    NotExact,
-}
-
-impl InvalidQuota {
-    const fn reason(self) -> &'static str {
-        match self {
-            InvalidQuota::ZeroLimit => "a limit of zero allows nothing: ask for that by `nothing`",
-            InvalidQuota::ZeroBurst => "a burst of zero allows nothing: it is at least 1",
-            InvalidQuota::WindowTooShort => "the window is shorter than 1 ms",
-            InvalidQuota::WindowTooLong => "the window is longer than 366 days",
-            InvalidQuota::WindowTooFine => "the window is not a whole number of microseconds",
-            InvalidQuota::LogTooLong => "a sliding log keeps every unit: its limit is at most 10,000",
-            InvalidQuota::NotExact => {
-                "so large a limit cannot be counted exactly over so long a window: take a smaller limit, a shorter window or one of whole seconds"
-            }
-        }
-    }
-}
-
-impl fmt::Display for InvalidQuota {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.reason())
-    }
-}
-
-impl core::error::Error for InvalidQuota {}

@@ -67,7 +67,8 @@ pub fn standing(quota: &Quota, state: &State, from: Moment) -> Standing {
 
 /// The state after a refused request that is counted all the same (`count_denied`).
 ///
-/// It never holds more than the quota: who stops knocking is let in after one window at the latest.
+/// It never holds more than the quota, so who stops knocking is let in as soon as after using all of it: within a
+/// bucket's time to full, within a window, or within two where two counters slide.
 pub fn overcharge(quota: &Quota, weighed: &Weighed, cost: Cost) -> State {
     match quota.algorithm() {
         Algorithm::TokenBucket { burst } => token_bucket::overcharge(quota, burst, &weighed.before, cost, weighed.from),

@@ -73,10 +73,11 @@ pub fn standing(quota: &Quota, anchor: Anchor, state: &State, from: Moment) -> S
     Standing { remaining: quota.limit().saturating_sub(used), reset_micros: until_end(quota, anchor, at, from) }
 }
 
-/// The count after a refused cost that is counted all the same.
+/// The count after a refused cost that is counted all the same: at most full.
 pub(crate) fn overcharge(quota: &Quota, anchor: Anchor, state: &State, cost: Cost, from: Moment) -> State {
     let (used, _, at) = settle(quota, anchor, state, from);
-    counting(quota, anchor, used.saturating_add(cost.units()), at)
+    let full = used.saturating_add(cost.units()).min(quota.limit());
+    counting(quota, anchor, used.max(full), at)
 }
 
 /// The count after a cost has been given back, if it was taken in the same window.

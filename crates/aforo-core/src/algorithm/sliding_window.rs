@@ -25,7 +25,10 @@ fn settle(quota: &Quota, state: &State, now: Moment) -> Counts {
     let window = quota.window_micros();
     let (previous, current, at) = match *state {
         State::Fresh => return Counts { previous: 0, current: 0, from: now },
-        State::SlidingWindow { previous, current, at, .. } => (previous, current, at),
+        State::SlidingWindow { previous, current, at, window: counted_in } if counted_in == window => {
+            (previous, current, at)
+        }
+        // Counted in windows of another length or by another algorithm: what was in use then crosses over.
         ref other => {
             let (used, at) = other.usage();
             (0, used, at)
