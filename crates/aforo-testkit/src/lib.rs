@@ -1,1 +1,18 @@
-//! To come.
+//! What the tests of aforo share. Not published.
+//!
+//! [`vectors`] reads the golden tables, which are the specification of counting; [`Oracle`] is a slow and exact model
+//! of it; [`conformance`] is the suite that every store must pass, and [`PlainStore`] the plainest store that does.
+#![deny(missing_docs)]
+#![forbid(unsafe_code)]
+
+mod block_on;
+pub mod conformance;
+mod counter;
+mod oracle;
+mod plain_store;
+pub mod vectors;
+
+pub use block_on::block_on;
+pub use counter::Counter;
+pub use oracle::{Answer, Oracle};
+pub use plain_store::PlainStore;

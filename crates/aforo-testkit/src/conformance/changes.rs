@@ -1,0 +1,63 @@
+//! Quotas that change while counters live on.
+
+use std::time::Duration;
+
+use aforo_core::{Algorithm, Quota};
+
+use super::{Harness, Trial, costing, five_a_second};
+
+fn twenty_seconds(limit: u32, algorithm: Algorithm) -> Quota {
+    let algorithm = match algorithm {
+        Algorithm::TokenBucket { .. } => Algorithm::TokenBucket { burst: limit },
+        windowed => windowed,
+    };
+    Quota::counted_by(algorithm, limit, Duration::from_secs(20)).expect("a quota")
+}
+
+/// Exhausted, raised, lowered again: each change decides the very next request, and what was used stays used.
+pub fn a_raised_quota_takes_effect_at_once_and_a_lowered_one_too<H: Harness>() {
+    for algorithm in five_a_second().map(|quota| quota.algorithm()) {
+        let trial = Trial::<H>::start();
+        let low = trial.hit("client", twenty_seconds(10, algorithm));
+        let high = trial.hit("client", twenty_seconds(1_000, algorithm));
+        trial.take(costing(10, low));
+        assert!(!trial.take(low).allowed(), "{algorithm:?}");
+        assert_eq!(trial.take(high).remaining, 989, "{algorithm:?}");
+        for _ in 0..10 {
+            assert!(!trial.take(low).allowed(), "{algorithm:?}");
+        }
+        // Eleven are used: 989 are left, unless lowering has been allowed to forget the eleventh.
+        assert!(trial.remaining(high) <= 990, "{algorithm:?}");
+    }
+}
+
+/// Another window, longer or shorter, is no reason to begin anew.
+pub fn a_changed_window_grants_no_fresh_quota<H: Harness>() {
+    for quota in five_a_second() {
+        for window in [Duration::from_micros(1_000_003), Duration::from_secs(3), Duration::from_secs(3_600)] {
+            let trial = Trial::<H>::start();
+            let hit = trial.hit("client", quota);
+            trial.take(costing(4, hit));
+            let changed = Quota::counted_by(quota.algorithm(), 5, window).expect("a quota");
+            let hit = trial.hit("client", changed);
+            assert_eq!(trial.remaining(hit), 1, "{quota:?}, then {window:?}");
+            assert!(!trial.take(costing(2, hit)).allowed());
+            assert!(trial.take(hit).allowed());
+            assert!(!trial.take(hit).allowed());
+        }
+    }
+}
+
+/// What one algorithm has counted, every other one finds.
+pub fn a_changed_algorithm_grants_no_fresh_quota<H: Harness>() {
+    for first in five_a_second() {
+        for then in five_a_second() {
+            let trial = Trial::<H>::start();
+            trial.take(costing(4, trial.hit("client", first)));
+            let hit = trial.hit("client", then);
+            assert_eq!(trial.remaining(hit), 1, "{first:?}, then {then:?}");
+            assert!(trial.take(hit).allowed());
+            assert!(!trial.take(hit).allowed(), "{first:?}, then {then:?}");
+        }
+    }
+}

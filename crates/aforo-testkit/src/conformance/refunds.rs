@@ -1,0 +1,55 @@
+//! Giving back.
+
+use super::{Harness, START, Trial, costing, five_a_second};
+
+/// What was taken is there again.
+pub fn a_refund_in_the_same_window_undoes_the_take<H: Harness>() {
+    for quota in five_a_second() {
+        let trial = Trial::<H>::start();
+        let hit = trial.hit("client", quota);
+        trial.take(costing(2, hit));
+        let before = trial.peek(hit);
+        trial.take(costing(3, hit));
+        let after = trial.refund(costing(3, hit), START);
+        assert_eq!((after.remaining, after.reset_micros), (before.remaining, before.reset_micros), "{quota:?}");
+        assert!(trial.take(costing(3, hit)).allowed());
+        assert!(!trial.take(hit).allowed());
+    }
+}
+
+/// What was taken in a window that is gone came back with it: nothing more is given.
+pub fn a_refund_in_a_later_window_changes_nothing<H: Harness>() {
+    for quota in five_a_second() {
+        let trial = Trial::<H>::start();
+        let hit = trial.hit("client", quota);
+        trial.take(costing(5, hit));
+        trial.after_ms(2_500).take(costing(4, hit));
+        trial.refund(costing(5, hit), START);
+        assert_eq!(trial.remaining(hit), 1, "{quota:?}");
+    }
+}
+
+/// A refund may be repeated by mistake: never is more than the quota there.
+pub fn a_refund_that_comes_twice_gives_no_more_than_the_quota<H: Harness>() {
+    for quota in five_a_second() {
+        let trial = Trial::<H>::start();
+        let hit = trial.hit("client", quota);
+        trial.take(costing(3, hit));
+        for _ in 0..3 {
+            assert_eq!(trial.refund(costing(3, hit), START).remaining, 5, "{quota:?}");
+        }
+        let admitted = (0..20).filter(|_| trial.take(hit).allowed()).count();
+        assert_eq!(admitted, 5, "{quota:?}");
+    }
+}
+
+/// There is nothing to give back.
+pub fn a_refund_of_a_fresh_key_changes_nothing<H: Harness>() {
+    for quota in five_a_second() {
+        let trial = Trial::<H>::start();
+        let hit = trial.hit("client", quota);
+        assert_eq!(trial.refund(costing(u32::MAX, hit), START).remaining, 5);
+        assert!(trial.take(costing(5, hit)).allowed());
+        assert!(!trial.take(hit).allowed());
+    }
+}
