@@ -1,0 +1,157 @@
+//! The store.
+
+use std::fmt;
+use std::future::{Ready, ready};
+use std::num::NonZeroUsize;
+
+use aforo_core::{Clock, Decision, Hits, Key, MAX_HITS, Op, Store, StoreError};
+
+use crate::SystemClock;
+use crate::ledger::{Counters, Held};
+use crate::room::Room;
+use crate::rounds::Rounds;
+
+/// How many keys a store holds unless it is told otherwise: about 60 MB when all are in use.
+pub const DEFAULT_MAX_KEYS: NonZeroUsize = NonZeroUsize::new(1_000_000).unwrap();
+
+/// Keys to a shard when the store is full. Whatever one decision sweeps or moves is not more than that.
+const KEYS_A_SHARD: usize = 4096;
+/// Shards that a small store has, so that threads seldom wait for each other.
+const FEWEST_SHARDS: usize = 64;
+/// Shards that a huge store has.
+const MOST_SHARDS: usize = 1 << 16;
+/// Shards that one call of [`MemoryStore::sweep`] visits.
+const SHARE: usize = 4;
+
+/// Counters in the memory of this process.
+///
+/// It never fails and never waits for anything but a lock that is held for nanoseconds, so that
+/// [`MemoryStore::decide_now`] needs no async. An empty store takes a few kilobytes; a key in use less than 64 bytes
+/// (a sliding log, 8 bytes more for each unit in its window); the memory of keys that owe nothing is given back by the
+/// decisions that come after, on whatever keys. Once it has grown, a decision allocates nothing.
+///
+/// # When it is full
+///
+/// `max_keys` bounds the keys that owe something. When there are as many, a new key is counted together with others:
+/// each rule has sixteen overflow counters, under the rule's own quota, and [`MemoryStore::overflowed`] counts the
+/// decisions that met one. No debt is forgotten to make room. A key that was charged more than once keeps its counter
+/// for ten seconds after its last charge, so that a flood of new keys does not take the place of a client between two
+/// of its requests.
+pub struct MemoryStore<C = SystemClock> {
+    counters: Counters,
+    rounds: Rounds,
+    clock: C,
+}
+
+impl MemoryStore {
+    /// An empty store on the system's time, for at most [`DEFAULT_MAX_KEYS`].
+    pub fn new() -> MemoryStore {
+        MemoryStore::with_clock(SystemClock::new())
+    }
+}
+
+impl Default for MemoryStore {
+    fn default() -> MemoryStore {
+        MemoryStore::new()
+    }
+}
+
+impl<C: Clock> MemoryStore<C> {
+    /// An empty store on another clock, for at most [`DEFAULT_MAX_KEYS`].
+    pub fn with_clock(clock: C) -> MemoryStore<C> {
+        MemoryStore::bounded(clock, DEFAULT_MAX_KEYS)
+    }
+
+    /// An empty store on the same clock, for at most so many keys.
+    ///
+    /// ```
+    /// # use aforo_memory::MemoryStore;
+    /// # use std::num::NonZeroUsize;
+    /// let store = MemoryStore::new().max_keys(NonZeroUsize::new(50_000).unwrap());
+    /// ```
+    #[must_use]
+    pub fn max_keys(self, most: NonZeroUsize) -> MemoryStore<C> {
+        MemoryStore::bounded(self.clock, most)
+    }
+
+    fn bounded(clock: C, most: NonZeroUsize) -> MemoryStore<C> {
+        let shards = most.get().div_ceil(KEYS_A_SHARD).clamp(FEWEST_SHARDS, MOST_SHARDS).next_power_of_two();
+        let counters = Counters::new(shards.trailing_zeros(), Room::new(most));
+        MemoryStore { counters, rounds: Rounds::default(), clock }
+    }
+
+    /// Decides a request at the clock's moment: [`Store::decide`] without the future.
+    ///
+    /// Two hits of one key fit only together.
+    #[inline]
+    pub fn decide_now(&self, op: Op, hits: &Hits) -> Decision {
+        let now = self.clock.now();
+        let decision = match hits.len() {
+            0 | 1 => self.decide_up_to::<1>(op, hits, now),
+            _ => self.decide_up_to::<MAX_HITS>(op, hits, now),
+        };
+        for _ in 0..self.rounds.due(now) {
+            self.counters.sweep(self.rounds.next(self.counters.len()), now, false);
+        }
+        decision
+    }
+
+    #[inline]
+    fn decide_up_to<const N: usize>(&self, op: Op, hits: &Hits, now: aforo_core::Moment) -> Decision {
+        let mut held = Held::<N>::lock(&self.counters, op, hits, now);
+        let decision = aforo_core::decide(op, hits, now, &mut held);
+        held.release();
+        decision
+    }
+
+    /// Keys that have a counter of their own: those that owe something, and some that lately did.
+    pub fn keys(&self) -> usize {
+        self.counters.room().keys()
+    }
+
+    /// Decisions so far that met a counter shared by keys for which there was no room.
+    pub fn overflowed(&self) -> u64 {
+        self.counters.room().overflowed()
+    }
+
+    /// Forgets all that a key has used. Says whether anything was known.
+    pub fn forget(&self, key: &Key) -> bool {
+        self.counters.forget(key)
+    }
+
+    /// Sweeps a few shards of keys that owe nothing, and gives back their memory.
+    ///
+    /// Decisions do so on their own, a few microseconds every few milliseconds. Only a store that is asked nothing at
+    /// all needs this, from a timer: a hundred calls see to a store of the default size.
+    pub fn sweep(&self) {
+        let now = self.clock.now();
+        for _ in 0..SHARE {
+            self.counters.sweep(self.rounds.next(self.counters.len()), now, true);
+        }
+    }
+
+    /// The clock.
+    pub fn clock(&self) -> &C {
+        &self.clock
+    }
+}
+
+impl<C: Clock + 'static> Store for MemoryStore<C> {
+    type Deciding = Ready<Result<Decision, StoreError>>;
+
+    #[inline]
+    fn decide(&self, op: Op, hits: &Hits) -> Self::Deciding {
+        ready(Ok(self.decide_now(op, hits)))
+    }
+}
+
+impl<C: fmt::Debug> fmt::Debug for MemoryStore<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let room = self.counters.room();
+        f.debug_struct("MemoryStore")
+            .field("keys", &room.keys())
+            .field("overflowed", &room.overflowed())
+            .field("clock", &self.clock)
+            .finish()
+    }
+}
