@@ -1,1 +1,44 @@
-//! To come.
+//! Which rules meet a request, and under which key: the policy file, and the limiter that obeys it.
+#![deny(missing_docs)]
+#![forbid(unsafe_code)]
+
+mod allowance;
+mod answer;
+mod denied;
+mod describe;
+mod digest;
+mod duration;
+mod exemption;
+mod headers;
+mod invalid;
+mod limiter;
+mod meeting;
+mod names;
+mod partition;
+mod percent;
+mod permit;
+mod policy;
+mod route;
+mod rule;
+mod scope;
+mod subject;
+mod template;
+mod tree;
+
+pub use allowance::Allowance;
+pub use answer::{Answer, Outcome};
+pub use denied::{Denied, PLACEHOLDERS};
+pub use describe::Describe;
+pub use exemption::Exemption;
+pub use headers::{Headers, Legacy, LegacyReset, Standard, Upstream};
+pub use invalid::Invalid;
+pub use limiter::{Asking, Limiter};
+pub use meeting::Meeting;
+pub use partition::{Fact, Partition};
+pub use percent::Percent;
+pub use permit::Permit;
+pub use policy::{Flaw, Flaws, Parts, Paths, Policy};
+pub use route::{Match, Methods, Route, UNMATCHED};
+pub use rule::{Rule, WhenMissing};
+pub use scope::Scope;
+pub use template::Template;

@@ -1,0 +1,167 @@
+//! Answers: a decision, and what it was about.
+
+use std::sync::Arc;
+
+use aforo_core::{Decision, Hits, Mode, Op, Origin, Verdict};
+
+use crate::meeting::{Lack, Met, Questions};
+use crate::{Describe, Exemption, Fact, Meeting, Policy, Route, Rule};
+
+/// What a request meets and what is asked about it, before there is a decision.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    policy: Arc<Policy>,
+    met: Met,
+    questions: Result<Questions, Lack>,
+    op: Op,
+}
+
+impl Asked {
+    #[inline]
+    pub(crate) fn new(policy: Arc<Policy>, op: Op, request: &impl Describe) -> Asked {
+        let met = policy.find(request);
+        let questions = Meeting { policy: &policy, met }.ask(request);
+        Asked { policy, met, questions, op }
+    }
+
+    /// What the store is to be asked, if anything.
+    #[inline]
+    pub(crate) fn hits(&self) -> Option<&Hits> {
+        self.questions.as_ref().ok().map(|questions| &questions.hits).filter(|hits| !hits.is_empty())
+    }
+
+    #[inline]
+    pub(crate) fn answered(self, decision: Decision) -> Answer {
+        let refused = Decision::unanswered(false).from_origin(Origin::Store);
+        Answer { decision: if self.questions.is_ok() { decision } else { refused }, asked: self }
+    }
+}
+
+/// The answer to a request.
+#[must_use]
+#[derive(Debug)]
+pub struct Answer {
+    asked: Asked,
+    decision: Decision,
+}
+
+/// What became of a request, in the words of the metrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// Every rule that it met allowed it.
+    Allowed,
+    /// A rule refused it, or a fact is missing that a rule insists on.
+    Denied,
+    /// It met no rule.
+    Exempt,
+    /// The store did not answer, and it was let through.
+    StoreDownAllowed,
+    /// The store did not answer, and it was turned away.
+    StoreDownDenied,
+    /// The store did not answer, and its stand-in allowed it.
+    FallbackAllowed,
+    /// The store did not answer, and its stand-in refused it.
+    FallbackDenied,
+}
+
+impl Outcome {
+    /// The word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Outcome::Allowed => "allowed",
+            Outcome::Denied => "denied",
+            Outcome::Exempt => "exempt",
+            Outcome::StoreDownAllowed => "store_down_allowed",
+            Outcome::StoreDownDenied => "store_down_denied",
+            Outcome::FallbackAllowed => "fallback_allowed",
+            Outcome::FallbackDenied => "fallback_denied",
+        }
+    }
+}
+
+impl Answer {
+    /// Whether the request may pass.
+    #[inline]
+    pub fn allowed(&self) -> bool {
+        self.decision.allowed()
+    }
+
+    /// The decision. Its verdicts are in the order of [`Answer::rules`].
+    #[inline]
+    pub fn decision(&self) -> &Decision {
+        &self.decision
+    }
+
+    /// The rules that were asked about, each with its verdict. Empty if the store did not answer.
+    #[inline]
+    pub fn rules(&self) -> impl Iterator<Item = (&Rule, &Verdict)> + Clone {
+        self.met().zip(self.decision.verdicts())
+    }
+
+    /// The rules that were asked about.
+    #[inline]
+    pub(crate) fn met(&self) -> impl Iterator<Item = &Rule> + Clone {
+        self.asked.questions.as_ref().map_or(&Questions::NONE, |questions| questions).rules(self.meeting())
+    }
+
+    /// The policy that the answer was given under.
+    #[inline]
+    pub fn policy(&self) -> &Arc<Policy> {
+        &self.asked.policy
+    }
+
+    /// What the request met.
+    #[inline]
+    pub fn meeting(&self) -> Meeting<'_> {
+        Meeting { policy: &self.asked.policy, met: self.asked.met }
+    }
+
+    /// The route that the request matched.
+    #[inline]
+    pub fn route(&self) -> Option<&Route> {
+        self.meeting().route()
+    }
+
+    /// What exempted the request from every rule.
+    #[inline]
+    pub fn exempt(&self) -> Option<&Exemption> {
+        self.meeting().exempt()
+    }
+
+    /// The fact that the request lacks and a rule insists on: that is why it is refused, and waiting does not help.
+    pub fn missing(&self) -> Option<&Fact> {
+        self.meeting().missing(*self.asked.questions.as_ref().err()?)
+    }
+
+    /// Whether the request is allowed and has brought its client near the limit of a rule that is enforced.
+    pub fn near(&self) -> bool {
+        self.allowed() && self.rules().any(|(rule, verdict)| near(rule, verdict))
+    }
+
+    /// What became of the request.
+    pub fn outcome(&self) -> Outcome {
+        match (self.decision.origin(), self.allowed()) {
+            (Origin::Store, true) if self.asked.hits().is_none() => Outcome::Exempt,
+            (Origin::Store, true) => Outcome::Allowed,
+            (Origin::Store, false) => Outcome::Denied,
+            (Origin::Fallback, true) => Outcome::FallbackAllowed,
+            (Origin::Fallback, false) => Outcome::FallbackDenied,
+            (Origin::Unanswered, true) => Outcome::StoreDownAllowed,
+            (Origin::Unanswered, false) => Outcome::StoreDownDenied,
+        }
+    }
+
+    /// What was taken, if anything was.
+    pub(crate) fn charged(&self) -> Option<&Hits> {
+        let taken = self.asked.op == Op::Take && self.allowed() && self.decision.origin() == Origin::Store;
+        self.asked.hits().filter(|_| taken)
+    }
+}
+
+/// Whether an enforced rule allows, with at least the lowest of its warning shares used.
+pub(crate) fn near(rule: &Rule, verdict: &Verdict) -> bool {
+    let used = verdict.limit.saturating_sub(verdict.remaining);
+    verdict.mode == Mode::Enforce
+        && verdict.allowed()
+        && rule.warn_at.first().is_some_and(|lowest| lowest.reached(used, verdict.limit))
+}

@@ -1,0 +1,245 @@
+//! The compiled policy: rules, routes and exemptions, as the request path uses them.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use aforo_core::MAX_HITS;
+
+use crate::meeting::{Met, Place};
+use crate::route::{Match, Methods};
+use crate::tree::Tree;
+use crate::{Denied, Describe, Exemption, Headers, Meeting, Route, Rule};
+
+/// How paths and methods are read before anything is matched. Whoever describes a request obeys it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Paths {
+    /// Whether paths are compared in lower case.
+    pub case_insensitive: bool,
+    /// The name, in lower case, of a header by which the upstream lets a request change its method.
+    pub method_override: Option<String>,
+}
+
+/// What a policy is made of.
+#[derive(Clone, Debug, Default)]
+pub struct Parts {
+    /// The rules that a request meets which matches no route.
+    pub rules: Vec<Rule>,
+    /// The routes, each with all the rules that a request meets there.
+    pub routes: Vec<Route>,
+    /// What is under no rule.
+    pub exemptions: Vec<Exemption>,
+    /// How paths and methods are read.
+    pub paths: Paths,
+    /// Which response fields clients are shown.
+    pub headers: Headers,
+    /// The body of a refusal.
+    pub denied: Denied,
+}
+
+/// Which rules meet a request. It is made whole, and swapped whole.
+#[derive(Debug)]
+pub struct Policy {
+    parts: Parts,
+    tree: Tree,
+    exempt: Tree,
+}
+
+impl Policy {
+    /// A policy of these rules for every request.
+    ///
+    /// # Errors
+    ///
+    /// If there are more than eight, or two have one name.
+    pub fn new(rules: impl IntoIterator<Item = Rule>) -> Result<Policy, Flaws> {
+        Policy::of(Parts { rules: rules.into_iter().collect(), ..Parts::default() })
+    }
+
+    /// A policy of these parts.
+    ///
+    /// # Errors
+    ///
+    /// Every flaw at once: see [`Flaw`].
+    pub fn of(parts: Parts) -> Result<Policy, Flaws> {
+        let mut policy = Policy { parts, tree: Tree::default(), exempt: Tree::default() };
+        let mut flaws = policy.crowds();
+        flaws.extend(policy.twins());
+        let case_insensitive = policy.parts.paths.case_insensitive;
+        for (later, route) in policy.parts.routes.iter().enumerate() {
+            if let Err(earlier) = policy.tree.insert(later, route.matches(), case_insensitive) {
+                flaws.push(Flaw::Ambiguous { earlier, later });
+            }
+        }
+        for (later, exemption) in policy.parts.exemptions.iter().enumerate() {
+            let every = Match::every(Methods::Any, exemption.path.clone());
+            if let Err(earlier) = policy.exempt.insert(later, &every, case_insensitive) {
+                flaws.push(Flaw::ExemptTwice { earlier, later });
+            }
+        }
+        if flaws.is_empty() { Ok(policy) } else { Err(Flaws(flaws)) }
+    }
+
+    /// Places where more rules meet than a store can be asked about at once.
+    fn crowds(&self) -> Vec<Flaw> {
+        let everywhere = (None, self.parts.rules.len());
+        let on_routes = self.parts.routes.iter().enumerate().map(|(route, on)| (Some(route), on.rules.len()));
+        let crowded = std::iter::once(everywhere).chain(on_routes).filter(|(_, met)| *met > MAX_HITS);
+        crowded.map(|(route, met)| Flaw::TooManyRules { route, met }).collect()
+    }
+
+    /// Rules that would count in the same counters although they are not the same.
+    fn twins(&self) -> Vec<Flaw> {
+        let mut known: HashMap<&[u8], &Rule> = HashMap::new();
+        let mut flaws = Vec::new();
+        let on_routes = self
+            .parts
+            .routes
+            .iter()
+            .enumerate()
+            .flat_map(|(at, route)| route.rules.iter().map(move |rule| (Some(at), rule)));
+        for (route, rule) in self.parts.rules.iter().map(|rule| (None, rule)).chain(on_routes) {
+            let other = *known.entry(rule.scope().as_bytes()).or_insert(rule);
+            let same =
+                other.name() == rule.name() && other.allowance == rule.allowance && other.partition == rule.partition;
+            if !same {
+                flaws.push(Flaw::SameScope { route, rule: rule.name().to_owned(), other: other.name().to_owned() });
+            }
+        }
+        flaws
+    }
+
+    /// The rules that a request meets which matches no route.
+    pub fn rules(&self) -> &[Rule] {
+        &self.parts.rules
+    }
+
+    /// The routes, in the order of the policy.
+    pub fn routes(&self) -> &[Route] {
+        &self.parts.routes
+    }
+
+    /// The exemptions.
+    pub fn exemptions(&self) -> &[Exemption] {
+        &self.parts.exemptions
+    }
+
+    /// How paths and methods are read.
+    pub fn paths(&self) -> &Paths {
+        &self.parts.paths
+    }
+
+    /// Which response fields clients are shown.
+    pub fn headers(&self) -> &Headers {
+        &self.parts.headers
+    }
+
+    /// The body of a refusal.
+    pub fn denied(&self) -> &Denied {
+        &self.parts.denied
+    }
+
+    /// What a request meets.
+    #[inline]
+    pub fn meet(&self, request: &impl Describe) -> Meeting<'_> {
+        Meeting { policy: self, met: self.find(request) }
+    }
+
+    #[inline]
+    pub(crate) fn find(&self, request: &impl Describe) -> Met {
+        let (method, host, path) = (request.method(), request.host(), request.path());
+        let place = Place::from(self.tree.find(method, host, path));
+        let exemption = self.exempt.find(method, host, path);
+        let Some(path) = request.other_path() else {
+            return Met { place, other: None, exemption };
+        };
+        let other = Place::from(self.tree.find(method, host, path));
+        // Only what is exempt in both forms is.
+        let exemption = exemption.filter(|_| self.exempt.find(method, host, path).is_some());
+        Met { place, other: Some(other).filter(|other| exemption.is_none() && *other != place), exemption }
+    }
+
+    #[inline]
+    pub(crate) fn route_at(&self, place: Place) -> Option<&Route> {
+        match place {
+            Place::Route(route) => self.parts.routes.get(route),
+            Place::Unmatched => None,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn rules_at(&self, place: Place) -> &[Rule] {
+        self.route_at(place).map_or(&self.parts.rules, |route| &route.rules)
+    }
+}
+
+/// Every reason why some rules and routes make no policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flaws(pub Vec<Flaw>);
+
+impl fmt::Display for Flaws {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, flaw) in self.0.iter().enumerate() {
+            write!(f, "{}{flaw}", if at == 0 { "" } else { "; " })?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Flaws {}
+
+/// Why some rules and routes make no policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Flaw {
+    /// Neither of two routes, by their places, is more specific.
+    Ambiguous {
+        /// The first of them.
+        earlier: usize,
+        /// The second.
+        later: usize,
+    },
+    /// Two exemptions, by their places, are for the same paths.
+    ExemptTwice {
+        /// The first of them.
+        earlier: usize,
+        /// The second.
+        later: usize,
+    },
+    /// A request would meet more than eight rules.
+    TooManyRules {
+        /// The route's place; `None` for the requests that match no route.
+        route: Option<usize>,
+        /// How many it would meet.
+        met: usize,
+    },
+    /// Two different rules would share their counters.
+    SameScope {
+        /// The place of the route on which the rule stands; `None` for one that stands above the routes.
+        route: Option<usize>,
+        /// The rule's name.
+        rule: String,
+        /// The other's name.
+        other: String,
+    },
+}
+
+impl fmt::Display for Flaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Flaw::Ambiguous { earlier, later } => {
+                write!(f, "routes {} and {} match the same requests", earlier + 1, later + 1)
+            }
+            Flaw::ExemptTwice { earlier, later } => {
+                write!(f, "exemptions {} and {} are for the same paths", earlier + 1, later + 1)
+            }
+            Flaw::TooManyRules { route: Some(route), met } => {
+                write!(f, "a request on route {} would meet {met} rules, and {MAX_HITS} are the most", route + 1)
+            }
+            Flaw::TooManyRules { route: None, met } => {
+                write!(f, "every request would meet {met} rules, and {MAX_HITS} are the most")
+            }
+            Flaw::SameScope { rule, other, .. } => {
+                write!(f, "the rules `{rule}` and `{other}` are different and would share their counters")
+            }
+        }
+    }
+}
