@@ -11,7 +11,10 @@ use crate::{Decision, Hits, Op};
 /// counts denials); an absent key is fresh. Data cross this seam, not closures, so that a network can lie between.
 pub trait Store: Send + Sync + 'static {
     /// The answer that is on its way. A store in memory answers with [`core::future::Ready`].
-    type Deciding: Future<Output = Result<Decision, StoreError>> + Send + 'static;
+    ///
+    /// It may be moved after it was polled, so that a caller can look whether the answer is there already before it
+    /// makes room to wait for it.
+    type Deciding: Future<Output = Result<Decision, StoreError>> + Unpin + Send + 'static;
 
     /// Puts every question at one moment, and carries out `op` for all of them or for none.
     fn decide(&self, op: Op, hits: &Hits) -> Self::Deciding;
