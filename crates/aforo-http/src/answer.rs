@@ -21,7 +21,8 @@ pub(crate) struct Outcome {
 impl Outcome {
     /// `None` if there is nothing to tell: no rule that a client may see was asked.
     pub(crate) fn of(answer: Answer) -> Option<Outcome> {
-        shown(&answer).next().is_some().then_some(Outcome { answer })
+        let anything = shown(&answer).next().is_some();
+        anything.then_some(Outcome { answer })
     }
 }
 

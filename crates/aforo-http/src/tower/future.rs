@@ -107,11 +107,11 @@ where
                     if let Some(outcome) = outcome.take() {
                         finish(&outcome, response.headers_mut());
                     }
-                    return Poll::Ready(Ok(response.map(|body| MaybeRefused::Passed { body })));
+                    return Poll::Ready(Ok(response.map(MaybeRefused::passed)));
                 }
                 StageProjection::Passing { response } => {
                     let response = ready!(response.poll(context))?;
-                    return Poll::Ready(Ok(response.map(|body| MaybeRefused::Passed { body })));
+                    return Poll::Ready(Ok(response.map(MaybeRefused::passed)));
                 }
                 StageProjection::Refused { response } => {
                     return match response.take() {

@@ -1,6 +1,7 @@
 //! A service behind the limiter.
 
-use std::pin::pin;
+use std::future::Future;
+use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use aforo_core::Store;
@@ -70,7 +71,7 @@ where
         charged::mark(&mut head.extensions, &self.limiter);
         let request = Request::from_parts(head, body);
         // A store in memory has answered already: then the service that was ready is called here and now.
-        match pin!(&mut asking).as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        match Pin::new(&mut asking).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(answer) => {
                 self.observer.answered(&answer);
                 ResponseFuture::answered(answer, request, &mut self.inner)
