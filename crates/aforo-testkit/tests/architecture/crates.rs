@@ -29,7 +29,6 @@ const LAYERS: &[Layer] = &[
         imports: &[
             ("aforo-core", "quotas, keys, hits, the store trait"),
             ("arc-swap", "a policy is swapped whole, without a lock on the way of requests"),
-            ("matchit", "the path router that axum uses"),
             ("pin-project-lite", "named futures instead of boxed ones"),
             ("saphyr-parser", "YAML events with line and column"),
             ("serde_json", "the JSON Schema and the escapes of templates"),
