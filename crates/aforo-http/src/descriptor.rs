@@ -43,7 +43,7 @@ impl<'r> Descriptor<'r> {
         let (mut path, mut other_path) = (forms.normal, forms.encoded_slash_kept);
         if settings.case_insensitive {
             path = lower_case(path);
-            other_path = other_path.map(|path| path.to_lowercase());
+            other_path = other_path.map(|path| path.to_ascii_lowercase());
         }
         let authority = target.authority().map(|authority| authority.as_str());
         let named = authority.or_else(|| fields.get(http::header::HOST).and_then(|host| host.to_str().ok()));
@@ -51,7 +51,7 @@ impl<'r> Descriptor<'r> {
             method: overridden(method, fields, settings).unwrap_or(Cow::Borrowed(method.as_str())),
             path,
             other_path,
-            host: named.map(|named| lower_case_ascii(without_port(named))),
+            host: named.map(|named| lower_case(Cow::Borrowed(without_port(named)))),
             peer,
             fields,
         }
@@ -67,15 +67,7 @@ fn overridden<'r>(method: &Method, fields: &'r HeaderMap, settings: &Paths) -> O
 }
 
 fn lower_case(text: Cow<'_, str>) -> Cow<'_, str> {
-    if text.chars().any(char::is_uppercase) { Cow::Owned(text.to_lowercase()) } else { text }
-}
-
-fn lower_case_ascii(text: &str) -> Cow<'_, str> {
-    if text.bytes().any(|byte| byte.is_ascii_uppercase()) {
-        Cow::Owned(text.to_ascii_lowercase())
-    } else {
-        Cow::Borrowed(text)
-    }
+    if text.bytes().any(|byte| byte.is_ascii_uppercase()) { Cow::Owned(text.to_ascii_lowercase()) } else { text }
 }
 
 /// `api.example` of `user@api.example.:8080`; an IPv6 address keeps its brackets.

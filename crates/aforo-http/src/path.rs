@@ -5,6 +5,9 @@
 //! that some server takes for a path is brought to one form here. What is forwarded is what arrived.
 
 use std::borrow::Cow;
+use std::fmt::Write;
+
+use aforo_policy::stands_for_itself;
 
 /// The forms of a request's path that a server behind may see.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,10 +48,12 @@ fn is_normal(path: &str) -> bool {
     let mut previous = 0;
     for &byte in bytes {
         match byte {
-            b'%' | b';' | b'\\' | 0x80.. | 0..=0x20 | 0x7F => return false,
             b'/' | b'.' if previous == b'/' => return false,
-            _ => previous = byte,
+            b'/' => {}
+            _ if !stands_for_itself(byte) => return false,
+            _ => {}
         }
+        previous = byte;
     }
     bytes.first() == Some(&b'/') && (bytes.len() == 1 || previous != b'/')
 }
@@ -61,7 +66,7 @@ fn has_encoded_slash(path: &str) -> bool {
 fn resolve(path: &str, slash: Slash) -> String {
     let decoded = decode_once(path, slash);
     let mut segments: Vec<&str> = Vec::new();
-    for segment in decoded.split(['/', '\\']) {
+    for segment in decoded.split('/') {
         match segment.split(';').next().unwrap_or_default() {
             "" | "." => {}
             ".." => {
@@ -81,37 +86,24 @@ fn resolve(path: &str, slash: Slash) -> String {
     normal
 }
 
-/// Decodes every escape that stands for a character of a name; what would change the structure of the path if it
-/// were decoded, or is no text, stays escaped, in upper case.
+/// Decodes every escape of a byte that stands for itself and escapes every byte that does not, so that it is one
+/// spelling whether it came escaped or not. A semicolon that came as it is begins parameters and stays.
 fn decode_once(path: &str, slash: Slash) -> String {
     let bytes = path.as_bytes();
-    let mut raw = Vec::with_capacity(bytes.len());
+    let mut decoded = String::with_capacity(bytes.len());
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
-        match bytes.get(at..at + 3).and_then(decode) {
-            Some(meant) if stays_escaped(meant, slash) => {
-                escape(meant, &mut raw);
-                at += 3;
-            }
-            Some(meant) => {
-                raw.push(meant);
-                at += 3;
-            }
-            None => {
-                raw.push(byte);
-                at += 1;
-            }
+        let escaped = bytes.get(at..at + 3).and_then(decode);
+        match escaped {
+            Some(b'/' | b'\\') if slash == Slash::Decoded => decoded.push('/'),
+            Some(meant) => push(meant, &mut decoded),
+            None if matches!(byte, b'/' | b'\\') => decoded.push('/'),
+            None if byte == b';' => decoded.push(';'),
+            None => push(byte, &mut decoded),
         }
+        at += if escaped.is_some() { 3 } else { 1 };
     }
-    String::from_utf8(raw).unwrap_or_else(|invalid| escape_invalid(invalid.as_bytes()))
-}
-
-fn stays_escaped(byte: u8, slash: Slash) -> bool {
-    match byte {
-        b'%' | b';' | b'?' | b'#' | 0..=0x1F | 0x7F => true,
-        b'/' | b'\\' => slash == Slash::Kept,
-        _ => false,
-    }
+    decoded
 }
 
 /// The byte that `%XX` stands for.
@@ -121,24 +113,13 @@ fn decode(three: &[u8]) -> Option<u8> {
     u8::try_from(digit(high)? * 16 + digit(low)?).ok()
 }
 
-fn escape(byte: u8, into: &mut Vec<u8>) {
-    const DIGITS: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F'];
-    let digit = |nibble: u8| DIGITS.get(usize::from(nibble)).map_or(b'0', |&digit| digit as u8);
-    into.extend([b'%', digit(byte >> 4), digit(byte & 15)]);
-}
-
-/// Text with every byte that is no UTF-8 escaped.
-fn escape_invalid(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len());
-    for chunk in bytes.utf8_chunks() {
-        text.push_str(chunk.valid());
-        for byte in chunk.invalid() {
-            let mut escaped = Vec::with_capacity(3);
-            escape(*byte, &mut escaped);
-            text.extend(escaped.into_iter().map(char::from));
-        }
+fn push(byte: u8, into: &mut String) {
+    if stands_for_itself(byte) {
+        into.push(char::from(byte));
+    } else {
+        // Writing to a string cannot fail.
+        let _ = write!(into, "%{byte:02X}");
     }
-    text
 }
 
 #[cfg(test)]

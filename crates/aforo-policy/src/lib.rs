@@ -41,4 +41,4 @@ pub use policy::{Flaw, Flaws, Parts, Paths, Policy};
 pub use route::{Match, Methods, Route, UNMATCHED};
 pub use rule::{Rule, WhenMissing};
 pub use scope::Scope;
-pub use template::Template;
+pub use template::{Template, stands_for_itself};

@@ -121,14 +121,14 @@ fn literal(segment: &str, text: &str) -> Result<String, Invalid> {
                     let message = format!("the path `{text}` has a `%` without two hexadecimal digits");
                     return wrong(message, "write %25 for a percent sign");
                 };
-                if matches!(byte, b'-' | b'.' | b'_' | b'~' | b'/') || byte.is_ascii_alphanumeric() {
+                if stands_for_itself(byte) || byte == b'/' {
                     let message = format!("the path `{text}` encodes `{}`", char::from(byte));
                     return wrong(message, "paths are matched with that character decoded: write it as it is");
                 }
                 letters.nth(1);
                 let _ = write!(normal, "%{byte:02X}");
             }
-            '!'..='~' => normal.push(letter),
+            _ if u8::try_from(letter).is_ok_and(stands_for_itself) => normal.push(letter),
             _ => {
                 let mut bytes = [0; 4];
                 for byte in letter.encode_utf8(&mut bytes).bytes() {
@@ -138,6 +138,13 @@ fn literal(segment: &str, text: &str) -> Result<String, Invalid> {
         }
     }
     Ok(normal)
+}
+
+/// Whether a byte stands for itself in the normal form of a path, however it was sent. Every other byte is
+/// percent-encoded there, with capital digits: what a template has a meaning for, what would change the structure of the
+/// path, and what cannot be printed.
+pub const fn stands_for_itself(byte: u8) -> bool {
+    matches!(byte, b'!'..=b'~') && !matches!(byte, b'%' | b'/' | b'\\' | b';' | b'?' | b'#' | b'{' | b'}' | b'*')
 }
 
 impl fmt::Display for Template {

@@ -3,7 +3,7 @@
 use super::normal_forms;
 
 #[rustfmt::skip]
-const SPELLINGS: [(&str, &str, &str); 46] = [
+const SPELLINGS: [(&str, &str, &str); 51] = [
     ("/",                          "/",             "the root stays"),
     ("/api/login",                 "/api/login",    "normal as it is"),
     ("/api/login/",                "/api/login",    "one slash at the end is ignored"),
@@ -40,16 +40,21 @@ const SPELLINGS: [(&str, &str, &str); 46] = [
     ("/api/login%3Bx",             "/api/login%3Bx","an escaped semicolon begins no parameters"),
     ("/api/login%3bx",             "/api/login%3Bx","and its digits are in upper case"),
     ("/api/%40me",                 "/api/@me",      "an escaped sign of a name is the sign"),
-    ("/a%20b",                     "/a b",          "an escaped blank is a blank"),
+    ("/a%20b",                     "/a%20b",        "a blank stays escaped"),
+    ("/a%2A%7bb%7D",               "/a%2A%7Bb%7D",  "so do the signs of templates"),
+    ("/a*{b}",                     "/a%2A%7Bb%7D",  "and they are escaped where they came as they are"),
     ("/%2561pi",                   "/%2561pi",      "decoded once, not twice"),
     ("/api%3Fx",                   "/api%3Fx",      "an escaped question mark begins no query"),
     ("/api%23x",                   "/api%23x",      "an escaped hash begins no fragment"),
     ("/api/login%00",              "/api/login%00", "a NUL stays escaped"),
     ("/api/%0a",                   "/api/%0A",      "so does a line feed"),
-    ("/caf%C3%A9",                 "/café",         "escaped text is the text"),
-    ("/caf%c3%a9/",                "/café",         "in lower case too"),
-    ("/caf%E9",                    "/caf%E9",       "what is no text stays escaped"),
-    ("/100%",                      "/100%",         "a lone percent sign is itself"),
+    ("/caf%C3%A9",                 "/caf%C3%A9",    "what is not ASCII stays escaped"),
+    ("/caf%c3%a9/",                "/caf%C3%A9",    "with its digits in upper case"),
+    ("/café",                      "/caf%C3%A9",    "and is escaped where it came as it is"),
+    ("/caf%E9",                    "/caf%E9",       "also what is no text"),
+    ("/100%",                      "/100%25",       "a lone percent sign is one"),
+    ("/100%25",                    "/100%25",       "as an escaped one is"),
+    ("/100%zz",                    "/100%25zz",     "and one before other letters"),
 ];
 
 #[test]
