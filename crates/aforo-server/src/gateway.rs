@@ -54,6 +54,7 @@ mod sweep;
 mod tls;
 mod tunnel;
 mod upstream;
+pub mod visitor;
 mod wire;
 mod worker;
 

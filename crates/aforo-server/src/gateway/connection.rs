@@ -1,0 +1,119 @@
+//! One connection from a client, from its first byte to its last.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::Poll;
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body::Body;
+use hyper::rt::Executor;
+use hyper_util::rt::TokioIo;
+use hyper_util::server::conn::auto;
+use tokio::net::TcpStream;
+use tower_service::Service;
+
+use super::alarm::{Call, Listener};
+use super::bind::Tls;
+use super::incoming::IncomingBody;
+use super::peer::{Peer, Scheme};
+use super::receive::Receive;
+use super::sweep::Roster;
+use super::wire::{Stream, Wire};
+
+/// The most that is kept of a request's header, and of what is on its way in each direction.
+const BUFFER: usize = 64 * 1024;
+/// As `BUFFER`, for the sum of an HTTP/2 header's names and values.
+const HEADER_LIST: u32 = 64 * 1024;
+/// Requests at a time on one HTTP/2 connection.
+const STREAMS: u32 = 256;
+
+/// Makes HTTP of new connections.
+pub(super) struct Greeter {
+    http: auto::Builder<Local>,
+    tls: Option<Tls>,
+    roster: Rc<Roster>,
+}
+
+/// Runs the streams of HTTP/2 on this worker's thread.
+#[derive(Clone, Copy)]
+struct Local;
+
+impl<F> Executor<F> for Local
+where
+    F: Future<Output = ()> + 'static,
+{
+    fn execute(&self, future: F) {
+        tokio::task::spawn_local(future);
+    }
+}
+
+impl Greeter {
+    pub(super) fn new(tls: Option<Tls>, roster: Rc<Roster>) -> Self {
+        let mut http = auto::Builder::new(Local);
+        // The sweep watches over the header; hyper's own timer would be one a request.
+        http.http1().max_buf_size(BUFFER).header_read_timeout(None);
+        http.http2().max_concurrent_streams(STREAMS).max_header_list_size(HEADER_LIST);
+        Self { http, tls, roster }
+    }
+
+    /// Serves one connection until it ends.
+    pub(super) async fn greet<S, B>(self: Rc<Self>, stream: TcpStream, address: SocketAddr, service: S)
+    where
+        S: Service<Request<IncomingBody>, Response = Response<B>, Error = Infallible> + Clone + 'static,
+        B: Body<Data = Bytes> + 'static,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let _presence = self.roster.presence();
+        // Without it small responses wait for the client's acknowledgement. A failure means that the client is gone,
+        // which the first read will find.
+        let _ = stream.set_nodelay(true);
+        let Some((stream, scheme)) = self.secure(stream).await else { return };
+        let pulse = self.roster.enter_client();
+        let receive =
+            Receive::new(service, pulse.clone(), Peer::new(address, scheme), self.roster.timeouts().body);
+        let wire = TokioIo::new(Wire::new(stream, pulse.clone()));
+        let mut connection = pin!(self.http.serve_connection_with_upgrades(wire, receive));
+        let mut listener = Listener::new();
+        let mut draining = false;
+        let ended = std::future::poll_fn(|cx| {
+            let call = listener.listen(pulse.alarm(), cx);
+            match call {
+                Call::Close => return Poll::Ready(Ok(())),
+                Call::Drain if !draining => {
+                    draining = true;
+                    connection.as_mut().graceful_shutdown();
+                }
+                _ => {}
+            }
+            match connection.as_mut().poll(cx) {
+                // The wire has told the client by now, if it could be told.
+                Poll::Pending if call == Call::Late => Poll::Ready(Ok(())),
+                polled => polled,
+            }
+        })
+        .await;
+        if let Err(error) = ended {
+            tracing::debug!(target: "aforo::gateway", peer = %address, error, "a client's connection broke");
+        }
+    }
+
+    /// Shakes hands if there is a certificate. A client that fails to is not worth more than a line.
+    async fn secure(&self, stream: TcpStream) -> Option<(Stream, Scheme)> {
+        let Some(Tls(acceptor)) = &self.tls else { return Some((Stream::Plain(stream), Scheme::Http)) };
+        let handshake = tokio::time::timeout(self.roster.timeouts().header, acceptor.accept(stream));
+        match handshake.await {
+            Ok(Ok(stream)) => Some((Stream::Tls(Box::new(stream)), Scheme::Https)),
+            Ok(Err(error)) => {
+                tracing::debug!(target: "aforo::gateway", %error, "a client failed the TLS handshake");
+                None
+            }
+            Err(_) => {
+                tracing::debug!(target: "aforo::gateway", "a client did not finish the TLS handshake");
+                None
+            }
+        }
+    }
+}

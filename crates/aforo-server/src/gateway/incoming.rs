@@ -1,0 +1,114 @@
+//! The body of a request, as the service reads it.
+
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use hyper::body::Incoming;
+use tokio::time::{Instant, Sleep};
+
+/// A request body that fails when the client is silent for too long while it is awaited.
+#[derive(Debug)]
+pub struct IncomingBody {
+    incoming: Incoming,
+    silence: Duration,
+    patience: Patience,
+}
+
+/// Why a request body ended early.
+#[derive(Debug)]
+pub struct IncomingError(Cause);
+
+#[derive(Debug)]
+enum Cause {
+    Silent,
+    Broken(hyper::Error),
+}
+
+/// A timer that costs nothing until the body makes us wait, and is then used again and again.
+#[derive(Debug)]
+struct Patience {
+    timer: Option<Pin<Box<Sleep>>>,
+    waiting: bool,
+}
+
+// === impl IncomingBody ===
+
+impl IncomingBody {
+    pub(super) fn new(incoming: Incoming, silence: Duration) -> Self {
+        Self { incoming, silence, patience: Patience { timer: None, waiting: false } }
+    }
+}
+
+impl Body for IncomingBody {
+    type Data = Bytes;
+    type Error = IncomingError;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, IncomingError>>> {
+        let this = &mut *self;
+        match Pin::new(&mut this.incoming).poll_frame(cx) {
+            Poll::Ready(frame) => {
+                this.patience.waiting = false;
+                Poll::Ready(frame.map(|result| result.map_err(|error| IncomingError(Cause::Broken(error)))))
+            }
+            Poll::Pending if this.patience.is_over(this.silence, cx) => {
+                Poll::Ready(Some(Err(IncomingError(Cause::Silent))))
+            }
+            Poll::Pending => Poll::Pending,
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.incoming.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.incoming.size_hint()
+    }
+}
+
+// === impl Patience ===
+
+impl Patience {
+    fn is_over(&mut self, silence: Duration, cx: &mut Context<'_>) -> bool {
+        let timer = self.timer.get_or_insert_with(|| {
+            self.waiting = true;
+            Box::pin(tokio::time::sleep(silence))
+        });
+        if !self.waiting {
+            self.waiting = true;
+            timer.as_mut().reset(Instant::now() + silence);
+        }
+        timer.as_mut().poll(cx).is_ready()
+    }
+}
+
+// === impl IncomingError ===
+
+impl IncomingError {
+    /// The client stopped sending in the middle of its body.
+    pub fn is_silent(&self) -> bool {
+        matches!(self.0, Cause::Silent)
+    }
+}
+
+impl fmt::Display for IncomingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Cause::Silent => f.write_str("the client stopped sending its request body"),
+            Cause::Broken(error) => write!(f, "the request body is broken: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for IncomingError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.0 {
+            Cause::Silent => None,
+            Cause::Broken(error) => Some(error),
+        }
+    }
+}

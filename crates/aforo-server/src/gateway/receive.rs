@@ -1,0 +1,115 @@
+//! Between hyper and the service: each request gets its normal form, its peer and its exchange.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, Response, StatusCode};
+use http_body::Body;
+use hyper::body::Incoming;
+use pin_project_lite::pin_project;
+use tower_service::Service;
+
+use super::exchange::{Exchange, OutboundBody};
+use super::incoming::IncomingBody;
+use super::peer::Peer;
+use super::pulse::Pulse;
+use super::request::normalize;
+
+/// Serves the requests of one connection.
+pub(super) struct Receive<S> {
+    service: S,
+    pulse: Arc<Pulse>,
+    peer: Peer,
+    silence: Duration,
+}
+
+pin_project! {
+    /// The answer to one request.
+    pub(super) struct Receiving<S>
+    where
+        S: Service<Request<IncomingBody>>,
+    {
+        exchange: Option<Exchange>,
+        #[pin]
+        stage: Stage<S, S::Future>,
+    }
+}
+
+pin_project! {
+    #[project = StageProjection]
+    enum Stage<S, F> {
+        Refused { response: Option<Response<Bytes>> },
+        Waiting { service: S, request: Option<Request<IncomingBody>> },
+        Called { #[pin] future: F },
+    }
+}
+
+impl<S> Receive<S> {
+    pub(super) fn new(service: S, pulse: Arc<Pulse>, peer: Peer, silence: Duration) -> Self {
+        Self { service, pulse, peer, silence }
+    }
+}
+
+impl<S, B> hyper::service::Service<Request<Incoming>> for Receive<S>
+where
+    S: Service<Request<IncomingBody>, Response = Response<B>, Error = Infallible> + Clone,
+    B: Body<Data = Bytes>,
+{
+    type Response = Response<OutboundBody<B>>;
+    type Error = Infallible;
+    type Future = Receiving<S>;
+
+    fn call(&self, request: Request<Incoming>) -> Receiving<S> {
+        let exchange = Some(Exchange::begin(&self.pulse));
+        let mut request = request.map(|body| IncomingBody::new(body, self.silence));
+        let stage = match normalize(&mut request) {
+            Ok(()) => {
+                request.extensions_mut().insert(self.peer.clone());
+                Stage::Waiting { service: self.service.clone(), request: Some(request) }
+            }
+            Err(problem) => Stage::Refused { response: Some(problem.respond()) },
+        };
+        Receiving { exchange, stage }
+    }
+}
+
+impl<S, B> Future for Receiving<S>
+where
+    S: Service<Request<IncomingBody>, Response = Response<B>, Error = Infallible>,
+    B: Body<Data = Bytes>,
+{
+    type Output = Result<Response<OutboundBody<B>>, Infallible>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut this = self.project();
+        loop {
+            match this.stage.as_mut().project() {
+                StageProjection::Waiting { service, request } => {
+                    let Ok(()) = ready!(service.poll_ready(cx));
+                    // A future that is polled after its end may wait for ever: there is nothing left to answer.
+                    let Some(request) = request.take() else { return Poll::Pending };
+                    let future = service.call(request);
+                    this.stage.set(Stage::Called { future });
+                }
+                StageProjection::Called { future } => {
+                    let Ok(response) = ready!(future.poll(cx));
+                    let Some(exchange) = this.exchange.take() else { return Poll::Pending };
+                    if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+                        exchange.become_tunnel();
+                    }
+                    return Poll::Ready(Ok(response.map(|body| exchange.carry(body))));
+                }
+                StageProjection::Refused { response } => {
+                    let (Some(response), Some(exchange)) = (response.take(), this.exchange.take()) else {
+                        return Poll::Pending;
+                    };
+                    return Poll::Ready(Ok(response.map(|bytes| exchange.carry_own(bytes))));
+                }
+            }
+        }
+    }
+}
