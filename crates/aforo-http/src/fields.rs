@@ -30,10 +30,8 @@ pub const X_RATELIMIT_RESET: HeaderName = HeaderName::from_static("x-ratelimit-r
 /// `X-RateLimit-Warning`.
 pub const X_RATELIMIT_WARNING: HeaderName = HeaderName::from_static("x-ratelimit-warning");
 
-const STANDARD: [HeaderName; 5] =
-    [RATELIMIT, RATELIMIT_POLICY, RATELIMIT_LIMIT, RATELIMIT_REMAINING, RATELIMIT_RESET];
-const LEGACY: [HeaderName; 4] =
-    [X_RATELIMIT_LIMIT, X_RATELIMIT_REMAINING, X_RATELIMIT_RESET, X_RATELIMIT_WARNING];
+const STANDARD: [HeaderName; 5] = [RATELIMIT, RATELIMIT_POLICY, RATELIMIT_LIMIT, RATELIMIT_REMAINING, RATELIMIT_RESET];
+const LEGACY: [HeaderName; 4] = [X_RATELIMIT_LIMIT, X_RATELIMIT_REMAINING, X_RATELIMIT_RESET, X_RATELIMIT_WARNING];
 
 /// The names of the parameters, which the draft is about to change: one table, one switch.
 struct Parameters {
@@ -128,9 +126,8 @@ pub(crate) fn most_telling<'a>(shown: impl Iterator<Item = Shown<'a>> + Clone) -
     let refusing = shown.clone().filter(|rule| rule.verdict.refuses());
     let longest = refusing.reduce(|first, next| if next.verdict.wait > first.verdict.wait { next } else { first });
     longest.or_else(|| {
-        let share = |one: &Shown<'_>, other: &Shown<'_>| {
-            u64::from(one.verdict.remaining) * u64::from(other.verdict.limit)
-        };
+        let share =
+            |one: &Shown<'_>, other: &Shown<'_>| u64::from(one.verdict.remaining) * u64::from(other.verdict.limit);
         shown.reduce(|first, next| if share(&next, &first) < share(&first, &next) { next } else { first })
     })
 }

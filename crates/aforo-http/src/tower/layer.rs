@@ -33,10 +33,22 @@ impl Observe for () {
 /// # let _ = layer;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
 pub struct RateLimitLayer<S, O = ()> {
     limiter: Limiter<S>,
     observer: O,
+}
+
+/// A clone shares the limiter, so the store need not be one that can be cloned.
+impl<S, O: Clone> Clone for RateLimitLayer<S, O> {
+    fn clone(&self) -> RateLimitLayer<S, O> {
+        RateLimitLayer { limiter: self.limiter.clone(), observer: self.observer.clone() }
+    }
+}
+
+impl<S, O> std::fmt::Debug for RateLimitLayer<S, O> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RateLimitLayer").finish_non_exhaustive()
+    }
 }
 
 impl<S: Store> RateLimitLayer<S> {

@@ -17,11 +17,23 @@ use crate::body::MaybeRefused;
 use crate::{Descriptor, charged};
 
 /// A service whose requests meet the limiter first.
-#[derive(Clone, Debug)]
 pub struct RateLimit<Inner, S, O = ()> {
     inner: Inner,
     limiter: Limiter<S>,
     observer: O,
+}
+
+/// A clone shares the limiter, so the store need not be one that can be cloned.
+impl<Inner: Clone, S, O: Clone> Clone for RateLimit<Inner, S, O> {
+    fn clone(&self) -> RateLimit<Inner, S, O> {
+        RateLimit::new(self.inner.clone(), self.limiter.clone(), self.observer.clone())
+    }
+}
+
+impl<Inner: std::fmt::Debug, S, O> std::fmt::Debug for RateLimit<Inner, S, O> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RateLimit").field("inner", &self.inner).finish_non_exhaustive()
+    }
 }
 
 impl<Inner, S, O> RateLimit<Inner, S, O> {
