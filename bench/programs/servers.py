@@ -256,7 +256,9 @@ def aforo_proxy(name, folder, upstream_port, mode, program=None, workers=1):
 def aforo_program(path=None):
     """The release build, made now if it is not there."""
     if path is not None:
-        return Path(path).resolve(strict=True)
+        if shutil.which(path) is None:
+            raise SystemExit(f"--aforo {path}: there is no such program")
+        return Path(path).resolve()
     built = REPOSITORY / "target/release/aforo"
     if not built.exists():
         build = ["cargo", "build", "--release", "--locked", "--package", "aforo-server"]
