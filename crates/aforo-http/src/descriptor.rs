@@ -25,9 +25,8 @@ pub struct Descriptor<'r> {
 }
 
 impl<'r> Descriptor<'r> {
-    /// Describes the head of a request. The client is the [`Peer`] among its extensions.
-    pub fn new(head: &'r request::Parts, settings: &Paths) -> Descriptor<'r> {
-        let peer = head.extensions.get::<Peer>().map(|peer| peer.0.ip());
+    /// Describes the head of a request from that address.
+    pub fn new(head: &'r request::Parts, peer: Option<IpAddr>, settings: &Paths) -> Descriptor<'r> {
         Descriptor::of(&head.method, &head.uri, &head.headers, peer, settings)
     }
 

@@ -80,7 +80,7 @@ impl Shown<'_> {
 /// The settings for a response in which the upstream may have set such fields itself: they are replaced, never
 /// doubled, or else kept, and then no field of ours stands beside them to contradict them.
 pub(crate) fn beside_upstream(settings: &Headers, fields: &mut HeaderMap) -> Headers {
-    let mut settings = settings.clone();
+    let mut settings = *settings;
     let sent = |names: &[HeaderName], fields: &HeaderMap| names.iter().any(|name| fields.contains_key(name));
     match settings.upstream {
         Upstream::Keep => {

@@ -1,10 +1,14 @@
 //! Puts the limiter before a service.
 
+use std::net::IpAddr;
+
 use aforo_core::Store;
 use aforo_policy::{Answer, Limiter};
+use http::Extensions;
 use tower_layer::Layer;
 
 use super::RateLimit;
+use crate::Peer;
 
 /// Sees every answer, on the way of the request: it must neither wait nor fail.
 pub trait Observe: Clone {
@@ -19,8 +23,8 @@ impl Observe for () {
 
 /// A layer that refuses what the limiter refuses, and tells clients where they stand.
 ///
-/// The address of a client is the [`Peer`](crate::Peer) among a request's extensions: put it there where connections
-/// are accepted.
+/// The address of a client is the [`Peer`] among a request's extensions: put it there where connections are accepted,
+/// or say by [`RateLimitLayer::address_from`] where else it is.
 ///
 /// ```
 /// use aforo_core::Quota;
@@ -35,13 +39,17 @@ impl Observe for () {
 /// ```
 pub struct RateLimitLayer<S, O = ()> {
     limiter: Limiter<S>,
+    address: AddressFrom,
     observer: O,
 }
+
+/// Finds a client's address among the extensions of its request.
+pub(super) type AddressFrom = fn(&Extensions) -> Option<IpAddr>;
 
 /// A clone shares the limiter, so the store need not be one that can be cloned.
 impl<S, O: Clone> Clone for RateLimitLayer<S, O> {
     fn clone(&self) -> RateLimitLayer<S, O> {
-        RateLimitLayer { limiter: self.limiter.clone(), observer: self.observer.clone() }
+        RateLimitLayer { limiter: self.limiter.clone(), address: self.address, observer: self.observer.clone() }
     }
 }
 
@@ -54,14 +62,20 @@ impl<S, O> std::fmt::Debug for RateLimitLayer<S, O> {
 impl<S: Store> RateLimitLayer<S> {
     /// A layer that asks `limiter`.
     pub fn new(limiter: Limiter<S>) -> RateLimitLayer<S> {
-        RateLimitLayer { limiter, observer: () }
+        let address: AddressFrom = |extensions| extensions.get::<Peer>().map(|peer| peer.0.ip());
+        RateLimitLayer { limiter, address, observer: () }
     }
 }
 
 impl<S, O> RateLimitLayer<S, O> {
     /// The same layer, each of whose answers `observer` sees.
     pub fn observed_by<P: Observe>(self, observer: P) -> RateLimitLayer<S, P> {
-        RateLimitLayer { limiter: self.limiter, observer }
+        RateLimitLayer { limiter: self.limiter, address: self.address, observer }
+    }
+
+    /// The same layer, which finds a client's address by this function.
+    pub fn address_from(self, address: fn(&Extensions) -> Option<IpAddr>) -> RateLimitLayer<S, O> {
+        RateLimitLayer { address, ..self }
     }
 }
 
@@ -69,6 +83,6 @@ impl<S: Store, O: Observe, Inner> Layer<Inner> for RateLimitLayer<S, O> {
     type Service = RateLimit<Inner, S, O>;
 
     fn layer(&self, inner: Inner) -> RateLimit<Inner, S, O> {
-        RateLimit::new(inner, self.limiter.clone(), self.observer.clone())
+        RateLimit::new(inner, self.limiter.clone(), self.address, self.observer.clone())
     }
 }

@@ -12,7 +12,7 @@ use http_body::Body;
 use tower_service::Service;
 
 use super::future::{Asked, ResponseFuture};
-use super::layer::Observe;
+use super::layer::{AddressFrom, Observe};
 use crate::body::MaybeRefused;
 use crate::{Descriptor, charged};
 
@@ -20,13 +20,14 @@ use crate::{Descriptor, charged};
 pub struct RateLimit<Inner, S, O = ()> {
     inner: Inner,
     limiter: Limiter<S>,
+    address: AddressFrom,
     observer: O,
 }
 
 /// A clone shares the limiter, so the store need not be one that can be cloned.
 impl<Inner: Clone, S, O: Clone> Clone for RateLimit<Inner, S, O> {
     fn clone(&self) -> RateLimit<Inner, S, O> {
-        RateLimit::new(self.inner.clone(), self.limiter.clone(), self.observer.clone())
+        RateLimit::new(self.inner.clone(), self.limiter.clone(), self.address, self.observer.clone())
     }
 }
 
@@ -37,8 +38,13 @@ impl<Inner: std::fmt::Debug, S, O> std::fmt::Debug for RateLimit<Inner, S, O> {
 }
 
 impl<Inner, S, O> RateLimit<Inner, S, O> {
-    pub(super) fn new(inner: Inner, limiter: Limiter<S>, observer: O) -> RateLimit<Inner, S, O> {
-        RateLimit { inner, limiter, observer }
+    pub(super) fn new(
+        inner: Inner,
+        limiter: Limiter<S>,
+        address: AddressFrom,
+        observer: O,
+    ) -> RateLimit<Inner, S, O> {
+        RateLimit { inner, limiter, address, observer }
     }
 
     /// The service behind.
@@ -79,7 +85,7 @@ where
             return ResponseFuture::passing(self.inner.call(Request::from_parts(head, body)));
         }
         let policy = self.limiter.policy();
-        let mut asking = self.limiter.take(&Descriptor::new(&head, policy.paths()));
+        let mut asking = self.limiter.take(&Descriptor::new(&head, (self.address)(&head.extensions), policy.paths()));
         charged::mark(&mut head.extensions, &self.limiter);
         let request = Request::from_parts(head, body);
         // A store in memory has answered already: then the service that was ready is called here and now.

@@ -1,5 +1,7 @@
 //! The Tower layer before a service, on a manual clock: what clients see, and what the service sees.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that panics has failed")]
+
 mod fields;
 mod refusals;
 mod service;
