@@ -4,6 +4,8 @@
 //! of it; [`conformance`] is the suite that every store must pass, and [`PlainStore`] the plainest store that does.
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
+// A panic is how a test fails.
+#![allow(clippy::expect_used, clippy::unwrap_used)]
 
 mod block_on;
 pub mod conformance;

@@ -4,19 +4,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A text file of the repository.
-pub struct File {
+pub(crate) struct File {
     /// From the root of the repository, with `/`.
-    pub path: String,
-    pub text: String,
+    pub(crate) path: String,
+    pub(crate) text: String,
 }
 
 /// The root of the repository.
-pub fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
 /// Every text file below `folder`, which is named from the root; what is built or recorded is left out.
-pub fn files(folder: &str) -> Vec<File> {
+pub(crate) fn files(folder: &str) -> Vec<File> {
     const SKIPPED: [&str; 6] = [".git", "target", "artifacts", "corpus", "coverage", "__pycache__"];
     let root = root();
     let mut folders = vec![root.join(folder)];
@@ -40,36 +40,36 @@ pub fn files(folder: &str) -> Vec<File> {
 }
 
 /// The Rust files of the crates.
-pub fn sources() -> Vec<File> {
+pub(crate) fn sources() -> Vec<File> {
     files("crates").into_iter().filter(|file| file.path.ends_with(".rs")).collect()
 }
 
 impl File {
     /// A file that a test makes up.
-    pub fn sample(path: &str, text: &str) -> File {
+    pub(crate) fn sample(path: &str, text: &str) -> File {
         File { path: path.to_owned(), text: text.to_owned() }
     }
 
     /// Whether all of the file is test, benchmark or example.
-    pub fn is_test(&self) -> bool {
+    pub(crate) fn is_test(&self) -> bool {
         let mut parts = self.path.split('/');
         parts.any(|part| matches!(part, "tests" | "tests.rs" | "benches" | "examples"))
     }
 
     /// The lines with their numbers, comments left out.
-    pub fn code(&self) -> impl Iterator<Item = (usize, &str)> {
+    pub(crate) fn code(&self) -> impl Iterator<Item = (usize, &str)> {
         let lines = self.text.lines().enumerate().map(|(at, line)| (at + 1, line));
         lines.filter(|(_, line)| !line.trim_start().starts_with("//"))
     }
 
     /// The lines before the tests at the end of the file.
-    pub fn untested_lines(&self) -> usize {
+    pub(crate) fn untested_lines(&self) -> usize {
         self.text.lines().take_while(|line| *line != "#[cfg(test)]").count()
     }
 }
 
 /// Whether a line of code uses `path`, such as `hyper` or `answer::http`, as the beginning of a path.
-pub fn names(line: &str, path: &str) -> bool {
+pub(crate) fn names(line: &str, path: &str) -> bool {
     line.match_indices(path).any(|(at, _)| {
         let before = line[..at].trim_end();
         let after = &line[at + path.len()..];
@@ -82,6 +82,6 @@ pub fn names(line: &str, path: &str) -> bool {
 
 /// Fails with every violation, one a line.
 #[track_caller]
-pub fn assert_none(violations: Vec<String>) {
+pub(crate) fn assert_none(violations: Vec<String>) {
     assert!(violations.is_empty(), "{} broken:\n  {}", violations.len(), violations.join("\n  "));
 }
