@@ -112,6 +112,18 @@ impl<'p> Meeting<'p> {
         self.ask(request).map(|questions| questions.hits).map_err(|lack| self.missing(lack).unwrap_or(&Fact::Ip))
     }
 
+    /// What [`Meeting::hits`] asks, each question with its rule: for explaining, not for deciding.
+    ///
+    /// # Errors
+    ///
+    /// The fact that the request lacks and a rule insists on.
+    pub fn asked(&self, request: &impl Describe) -> Result<Vec<(&'p Rule, Hit)>, &'p Fact> {
+        match self.ask(request) {
+            Ok(questions) => Ok(questions.rules(*self).zip(questions.hits.iter().copied()).collect()),
+            Err(lack) => self.missing(lack).map_or(Ok(Vec::new()), Err),
+        }
+    }
+
     #[inline]
     pub(crate) fn ask(&self, request: &impl Describe) -> Result<Questions, Lack> {
         let mut questions = Questions::NONE;

@@ -25,8 +25,8 @@ pub use guard::Token;
 pub struct Watched {
     /// The limiter that the gateway asks.
     pub limiter: Limiter<MemoryStore>,
-    /// Its store.
-    pub store: MemoryStore,
+    /// The most keys that its store holds.
+    pub max_keys: usize,
     /// Its policy's source.
     pub reloading: Arc<Reloading>,
     /// What was answered.

@@ -9,9 +9,12 @@ use crate::log::LogFormat;
 mod check;
 mod demo;
 mod explain;
+mod report;
 mod schema;
 mod serve;
 mod source;
+
+pub(crate) use report::{mistakes_json, rules_json};
 
 /// How a command ended badly; what it says tells what is wrong, where, and what would be right.
 #[derive(Debug)]
@@ -20,6 +23,8 @@ pub enum Failure {
     Input(String),
     /// The call is at fault: exit status 2.
     Usage(String),
+    /// The same, and what was printed has said so already.
+    InputSaid,
     /// aforo is at fault: exit status 70.
     Internal(String),
 }
@@ -28,16 +33,17 @@ impl Failure {
     /// The exit status, as `sysexits.h` has it for the last.
     pub fn exit_code(&self) -> ExitCode {
         match self {
-            Failure::Input(_) => ExitCode::from(1),
+            Failure::Input(_) | Failure::InputSaid => ExitCode::from(1),
             Failure::Usage(_) => ExitCode::from(2),
             Failure::Internal(_) => ExitCode::from(70),
         }
     }
 
-    /// The text for the person who called.
+    /// The text for the person who called; empty if there is no more to say.
     pub fn message(&self) -> &str {
         match self {
             Failure::Input(message) | Failure::Usage(message) | Failure::Internal(message) => message,
+            Failure::InputSaid => "",
         }
     }
 }

@@ -23,7 +23,9 @@ pub fn run() -> ExitCode {
     match command::Call::parse().run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("aforo: {}", failure.message());
+            if !failure.message().is_empty() {
+                eprintln!("aforo: {}", failure.message());
+            }
             failure.exit_code()
         }
     }

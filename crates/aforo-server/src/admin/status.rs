@@ -69,9 +69,9 @@ impl Status {
             },
             store: StoreStatus {
                 kind: "memory",
-                keys: watched.store.keys(),
-                max_keys: watched.store.max_keys(),
-                overflowed: watched.store.overflowed(),
+                keys: watched.limiter.store().keys(),
+                max_keys: watched.max_keys,
+                overflowed: watched.limiter.store().overflowed(),
             },
             requests: watched.totals.counted(),
         }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use socket2::{Domain, Protocol, Socket, TcpKeepalive, Type};
 use tokio_rustls::TlsAcceptor;
 
+use super::peer::Scheme;
 use super::settings::Settings;
 use super::tls::{self, TlsError};
 
@@ -72,6 +73,11 @@ impl Listening {
     /// The address that is listened on, with the port that was taken.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// How clients reach it.
+    pub fn scheme(&self) -> Scheme {
+        if self.tls.is_some() { Scheme::Https } else { Scheme::Http }
     }
 }
 

@@ -1,0 +1,166 @@
+//! `aforo explain`
+
+use std::fmt::Write;
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
+
+use aforo_http::Descriptor;
+use aforo_policy::{Meeting, Policy};
+use clap::Args;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
+use serde_json::{Value, json};
+
+use super::{Failure, report, source};
+
+/// Say what one request would meet: its client, the normal form of its path, its route, every rule with its key.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: aforo explain POST /auth/login -H 'X-Api-Key: k' --peer 203.0.113.7")]
+pub(super) struct Explain {
+    /// The method.
+    method: String,
+    /// The path and query, or a whole URL.
+    url: String,
+    /// A header field; as often as you like.
+    #[arg(short = 'H', long = "header", value_name = "NAME: VALUE")]
+    headers: Vec<String>,
+    /// The address that the request comes from.
+    #[arg(long, value_name = "IP", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    peer: IpAddr,
+    /// The policy file [default: aforo.yaml].
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Look at the counters too. They must lie in a store that processes share, which this version does not have yet.
+    #[arg(long)]
+    live: bool,
+    /// Answer as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// A request as it was typed.
+struct Typed {
+    method: Method,
+    target: Uri,
+    fields: HeaderMap,
+}
+
+impl Explain {
+    pub(super) fn run(self) -> Result<(), Failure> {
+        let typed = self.typed()?;
+        if self.live {
+            return Err(Failure::Usage(
+                "--live looks at a store that processes share, and the store is memory: its counters lie in the running \
+                 aforo alone; leave --live out"
+                    .to_owned(),
+            ));
+        }
+        let policy = source::named_or_default(self.config)?.read()?.policy;
+        let descriptor = Descriptor::of(&typed.method, &typed.target, &typed.fields, Some(self.peer), policy.paths());
+        let explained = explained(&policy, &descriptor);
+        if self.json {
+            println!("{explained:#}");
+        } else {
+            print!("{}", text(&explained));
+        }
+        Ok(())
+    }
+
+    fn typed(&self) -> Result<Typed, Failure> {
+        let method = Method::from_bytes(self.method.as_bytes())
+            .map_err(|_| Failure::Usage(format!("`{}` is no method; write for example GET", self.method)))?;
+        let target: Uri = self.url.parse().map_err(|error| {
+            Failure::Usage(format!("`{}` is no URL: {error}; write a path that begins with a slash, or a whole URL", self.url))
+        })?;
+        if target.scheme().is_none() && !self.url.starts_with('/') {
+            return Err(Failure::Usage(format!("`{}` is no URL: write a path that begins with a slash", self.url)));
+        }
+        let mut fields = HeaderMap::new();
+        for header in &self.headers {
+            let (name, value) = field(header)?;
+            fields.append(name, value);
+        }
+        Ok(Typed { method, target, fields })
+    }
+}
+
+fn field(header: &str) -> Result<(HeaderName, HeaderValue), Failure> {
+    let wrong = || Failure::Usage(format!("`{header}` is no header field; write `Name: value`"));
+    let (name, value) = header.split_once(':').ok_or_else(wrong)?;
+    let name = HeaderName::from_bytes(name.trim().as_bytes()).map_err(|_| wrong())?;
+    Ok((name, HeaderValue::from_str(value.trim()).map_err(|_| wrong())?))
+}
+
+fn explained(policy: &Policy, descriptor: &Descriptor<'_>) -> Value {
+    use aforo_policy::Describe;
+    let meeting = policy.meet(descriptor);
+    let (rules, missing) = rules(meeting, descriptor);
+    json!({
+        "client_ip": descriptor.peer().map(|peer| peer.to_canonical().to_string()),
+        "client_ip_from": "peer",
+        "identity": null,
+        "path": descriptor.path(),
+        "route": meeting.route().map(|route| route.name()),
+        "exempt": meeting.exempt().map(|exemption| exemption.name.clone()),
+        "missing": missing,
+        "rules": rules,
+    })
+}
+
+fn rules(meeting: Meeting<'_>, descriptor: &Descriptor<'_>) -> (Vec<Value>, Option<String>) {
+    match meeting.asked(descriptor) {
+        Ok(asked) => {
+            let rules = asked.iter().map(|(rule, hit)| {
+                json!({
+                    "rule": rule.name(),
+                    "key": report::key(&hit.key),
+                    "quota": report::quota(rule),
+                    "algorithm": report::algorithm(rule),
+                    "cost": hit.cost.units(),
+                    "mode": report::mode(rule),
+                })
+            });
+            (rules.collect(), None)
+        }
+        Err(missing) => (Vec::new(), Some(format!("the request lacks {missing}"))),
+    }
+}
+
+fn text(explained: &Value) -> String {
+    let word = |name: &str, none: &str| match explained.get(name) {
+        Some(Value::String(word)) => word.clone(),
+        _ => none.to_owned(),
+    };
+    let mut text = format!(
+        "client    {} (the address at the other end of the connection)\n\
+         identity  anonymous\n\
+         path      {}\n\
+         route     {}\n\
+         exempt    {}\n",
+        word("client_ip", "unknown"),
+        word("path", ""),
+        word("route", "none: the rules for everything else"),
+        word("exempt", "no"),
+    );
+    if let Some(missing) = explained.get("missing").and_then(Value::as_str) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "refused   403: {missing}");
+    }
+    let rules = explained.get("rules").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    if rules.is_empty() {
+        text.push_str("rules     none\n");
+    }
+    for rule in rules {
+        let part = |name: &str| rule.get(name).and_then(Value::as_str).unwrap_or_default();
+        let cost = rule.get("cost").and_then(Value::as_u64).unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "rule      {}: {}, {}, cost {cost}, {}\n          key {}",
+            part("rule"),
+            part("quota"),
+            part("algorithm"),
+            part("mode"),
+            part("key"),
+        );
+    }
+    text
+}

@@ -1,0 +1,149 @@
+//! What a policy says, for people and as JSON: the words that `check`, `explain` and the admin listener share.
+
+use std::fmt::Write;
+
+use aforo_core::{Algorithm, Key, Mode};
+use aforo_policy::{File, Mistake, Mistakes, Policy, Rule};
+use serde_json::{Value, json};
+
+/// The name of a rule's algorithm in the policy file.
+pub(super) fn algorithm(rule: &Rule) -> &'static str {
+    match rule.quota().map(|quota| quota.algorithm()) {
+        Some(Algorithm::TokenBucket { .. }) => "token-bucket",
+        Some(Algorithm::FixedWindow(_)) => "fixed-window",
+        Some(Algorithm::SlidingWindow) => "sliding-window",
+        Some(Algorithm::SlidingLog) => "sliding-log",
+        None => "none",
+    }
+}
+
+/// The name of a rule's mode in the policy file.
+pub(super) fn mode(rule: &Rule) -> &'static str {
+    match rule.mode {
+        Mode::Enforce => "enforce",
+        Mode::Shadow => "shadow",
+    }
+}
+
+/// A key as a person reads it: the rule's scope, a bar, the subject.
+pub(super) fn key(key: &Key) -> String {
+    format!("{}|{}", key.rule().escape_ascii(), key.subject().escape_ascii())
+}
+
+/// A quota as it is written, with a burst that differs.
+pub(super) fn quota(rule: &Rule) -> String {
+    match rule.quota() {
+        Some(quota) if quota.at_once() != quota.limit() => format!("{}, burst {}", rule.allowance, quota.at_once()),
+        _ => rule.allowance.to_string(),
+    }
+}
+
+/// "at most 200 in any 60 s".
+fn worst_case(rule: &Rule) -> String {
+    match rule.quota() {
+        None => "no limit".to_owned(),
+        Some(quota) if quota.limit() == 0 => "nothing passes".to_owned(),
+        Some(quota) => format!("at most {} in any {}", quota.worst_case(), humantime::format_duration(quota.window())),
+    }
+}
+
+/// Every rule of a policy with the route it stands on; `None` for the rules above the routes.
+fn placed(policy: &Policy) -> impl Iterator<Item = (Option<&str>, &Rule)> {
+    let above = policy.rules().iter().map(|rule| (None, rule));
+    let on_routes = policy.routes().iter().flat_map(|route| route.rules.iter().map(|rule| (Some(route.name()), rule)));
+    // A rule that stands on a route as it stands above is one rule.
+    let own = on_routes.filter(|(_, rule)| !policy.rules().iter().any(|above| above.scope() == rule.scope()));
+    above.chain(own)
+}
+
+/// The rules with what they allow, for the admin listener.
+pub(crate) fn rules_json(policy: &Policy) -> Vec<Value> {
+    let rule = |(route, rule): (Option<&str>, &Rule)| {
+        json!({
+            "rule": rule.name(),
+            "route": route,
+            "quota": quota(rule),
+            "algorithm": algorithm(rule),
+            "per": rule.partition.to_string(),
+            "mode": mode(rule),
+            "worst_case": worst_case(rule),
+        })
+    };
+    placed(policy).map(rule).collect()
+}
+
+/// The worst cases, as `check` tells them.
+pub(super) fn worst_cases_json(policy: &Policy) -> Vec<Value> {
+    let rule = |(route, rule): (Option<&str>, &Rule)| {
+        json!({ "rule": rule.name(), "route": route, "worst_case": worst_case(rule) })
+    };
+    placed(policy).map(rule).collect()
+}
+
+fn mistake_json(file: &str, mistake: &Mistake) -> Value {
+    json!({
+        "file": file,
+        "line": mistake.line,
+        "column": mistake.column,
+        "message": mistake.message,
+        "help": mistake.help,
+    })
+}
+
+/// The mistakes of a file.
+pub(crate) fn mistakes_json(mistakes: &Mistakes) -> Value {
+    mistakes.iter().map(|mistake| mistake_json(mistakes.file(), mistake)).collect()
+}
+
+/// The warnings about a file.
+pub(super) fn warnings_json(name: &str, warnings: &[Mistake]) -> Value {
+    warnings.iter().map(|warning| mistake_json(name, warning)).collect()
+}
+
+/// A good policy in words.
+pub(super) fn text(name: &str, file: &File) -> String {
+    let policy = &file.policy;
+    let rows: Vec<[String; 5]> = placed(policy)
+        .map(|(route, rule)| {
+            let on = route.map_or_else(|| "everywhere".to_owned(), str::to_owned);
+            let mode = if rule.mode == Mode::Shadow { " (shadow)" } else { "" };
+            [
+                format!("{}{mode}", rule.name()),
+                on,
+                quota(rule),
+                format!("{} per {}", algorithm(rule), rule.partition),
+                worst_case(rule),
+            ]
+        })
+        .collect();
+    let mut text = table(["rule", "on", "quota", "counted", "worst case"], &rows);
+    for exemption in policy.exemptions() {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "exempt: {}", exemption.path);
+    }
+    for warning in &file.warnings {
+        let _ = writeln!(text, "\nwarning: {name}:{}:{}: {warning}", warning.line, warning.column);
+    }
+    let _ = match file.warnings.len() {
+        0 => writeln!(text, "\n{name}: good"),
+        1 => writeln!(text, "\n{name}: good, with 1 warning"),
+        many => writeln!(text, "\n{name}: good, with {many} warnings"),
+    };
+    text
+}
+
+/// Columns as wide as their widest cell.
+fn table<const N: usize>(heads: [&str; N], rows: &[[String; N]]) -> String {
+    let widths: Vec<usize> = (0..N)
+        .map(|at| rows.iter().map(|row| row[at].chars().count()).chain([heads[at].len()]).max().unwrap_or_default())
+        .collect();
+    let line = |cells: Vec<&str>| {
+        let padded = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
+        padded.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
+    };
+    let mut text = line(heads.to_vec());
+    for row in rows {
+        text.push_str(&line(row.iter().map(String::as_str).collect()));
+    }
+    text
+}
