@@ -79,7 +79,13 @@ pub(crate) fn refused(text: &str, invalid: InvalidQuota) -> Invalid {
         InvalidQuota::ZeroLimit => "write 0/s to refuse everything",
         _ => "take a smaller limit, a shorter window or one of whole seconds",
     };
-    Invalid::new(format!("`{text}`: {invalid}"), help)
+    let reason = invalid.to_string();
+    let reason = match invalid {
+        // Its way out is in the help.
+        InvalidQuota::NotExact => reason.split(':').next().unwrap_or(&reason),
+        _ => &reason,
+    };
+    Invalid::new(format!("`{text}`: {reason}"), help)
 }
 
 impl fmt::Display for Allowance {
@@ -87,7 +93,7 @@ impl fmt::Display for Allowance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Allowance::Unlimited => f.write_str("unlimited"),
-            Allowance::Quota(quota) => write!(f, "{}/{}", quota.limit(), Written::window(quota.window())),
+            Allowance::Quota(quota) => write!(f, "{}/{}", quota.limit(), Written(quota.window())),
         }
     }
 }

@@ -43,33 +43,19 @@ pub(crate) fn read(text: &str, bare: bool) -> Result<Duration, Invalid> {
     }
 }
 
-/// A duration in its largest whole unit.
-pub(crate) struct Written {
-    duration: Duration,
-    /// Whether one of a unit is the unit alone.
-    bare: bool,
-}
-
-impl Written {
-    pub(crate) fn span(duration: Duration) -> Written {
-        Written { duration, bare: false }
-    }
-
-    pub(crate) fn window(duration: Duration) -> Written {
-        Written { duration, bare: true }
-    }
-}
+/// A window in its largest whole unit, of which one is the unit alone: `15min`, `s`.
+pub(crate) struct Written(pub(crate) Duration);
 
 impl fmt::Display for Written {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let micros = self.duration.as_micros();
+        let micros = self.0.as_micros();
         let fits = |(_, millis): &&(&[&str], u64)| micros.is_multiple_of(u128::from(*millis) * 1000);
         match UNITS.iter().rev().find(fits) {
             _ if micros == 0 => f.write_str("0s"),
             Some((names, millis)) => {
                 let unit = names.first().copied().unwrap_or_default();
                 match micros / (u128::from(*millis) * 1000) {
-                    1 if self.bare => f.write_str(unit),
+                    1 => f.write_str(unit),
                     count => write!(f, "{count}{unit}"),
                 }
             }
@@ -86,16 +72,16 @@ mod tests {
     fn durations_are_read_in_every_unit_and_written_in_the_largest() {
         for (text, written) in [
             ("50ms", "50ms"),
-            ("1000ms", "1s"),
+            ("1000ms", "s"),
             ("90s", "90s"),
             ("120 seconds", "2min"),
             ("5m", "5min"),
             ("5minutes", "5min"),
-            ("24h", "1d"),
+            ("24h", "d"),
             ("14 days", "2w"),
             ("0s", "0s"),
         ] {
-            assert_eq!(Written::span(read(text, false).unwrap()).to_string(), written, "{text}");
+            assert_eq!(Written(read(text, false).unwrap()).to_string(), written, "{text}");
         }
     }
 

@@ -9,6 +9,7 @@ mod describe;
 mod digest;
 mod duration;
 mod exemption;
+mod file;
 mod headers;
 mod invalid;
 mod limiter;
@@ -24,12 +25,14 @@ mod scope;
 mod subject;
 mod template;
 mod tree;
+mod worst_case;
 
 pub use allowance::Allowance;
 pub use answer::{Answer, Outcome};
 pub use denied::{Denied, PLACEHOLDERS};
 pub use describe::Describe;
 pub use exemption::Exemption;
+pub use file::{Admin, File, Gateway, Mistake, Mistakes, StoreSettings, Timeouts, Tls, Token, reference, schema};
 pub use headers::{Headers, Legacy, LegacyReset, Standard, Upstream};
 pub use invalid::Invalid;
 pub use limiter::{Asking, Limiter};
@@ -42,3 +45,6 @@ pub use route::{Match, Methods, Route, UNMATCHED};
 pub use rule::{Rule, WhenMissing};
 pub use scope::Scope;
 pub use template::{Template, stands_for_itself};
+
+/// The policy that the program's demo runs under: a policy file to look at.
+pub const DEMO: &str = include_str!("../policies/demo.yaml");

@@ -6,7 +6,10 @@ pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
     known
         .into_iter()
         .map(|candidate| (strsim::damerau_levenshtein(&name, &candidate.replace('-', "_")), candidate))
-        .filter(|(distance, candidate)| *distance <= (candidate.len().max(name.len()) / 3).max(1))
+        .filter(|(distance, candidate)| {
+            let length = candidate.len().max(name.len());
+            *distance <= (length / 3).max(1) && *distance < length
+        })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }
@@ -34,5 +37,6 @@ mod tests {
         assert_eq!(nearest("whenMissing", known), Some("when_missing"));
         assert_eq!(nearest("when-missing", known), Some("when_missing"));
         assert_eq!(nearest("elephant", known), None);
+        assert_eq!(nearest("b", ["a"]), None, "nothing of it is alike");
     }
 }

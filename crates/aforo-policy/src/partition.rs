@@ -50,7 +50,7 @@ impl FromStr for Fact {
         let (kind, name) = text.split_once(':').map_or((text, None), |(kind, name)| (kind, Some(name.trim())));
         if LATER.contains(&text) || (LATER_NAMED.contains(&kind) && name.is_some()) {
             return Err(Invalid::new(
-                format!("`per: {text}` is not there yet: this version cannot count by it"),
+                format!("`per: {text}` is not yet in this version"),
                 "use one of ip, client, route, path, host, header:NAME, everyone",
             ));
         }

@@ -1,0 +1,244 @@
+//! The policy file: YAML 1.2, of which JSON is a part.
+//!
+//! A text becomes a tree in which every value knows its place; the tree is held against the table of fields; what
+//! conforms is compiled. All mistakes are reported, in the order of the file.
+
+mod conform;
+mod environment;
+mod field;
+mod fields;
+mod mistake;
+mod node;
+mod reference;
+mod routes;
+mod rules;
+mod schema;
+mod server;
+mod settings;
+mod text;
+mod warnings;
+
+pub use mistake::{Mistake, Mistakes};
+pub use reference::reference;
+pub use schema::schema;
+pub use settings::{Admin, Gateway, StoreSettings, Timeouts, Tls, Token};
+
+use aforo_core::MAX_HITS;
+
+use crate::{
+    Denied, Flaw, Flaws, Headers, Legacy, LegacyReset, Parts, Paths, Percent, Policy, Route, Standard, Upstream,
+};
+use mistake::{Found, Place};
+use node::{Node, Value};
+
+/// Where clients are warned if the file does not say.
+const WARN_AT: Option<Percent> = Percent::new(90);
+
+/// What a policy file says.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct File {
+    /// The proxy in front of an API, if there is to be one.
+    pub gateway: Option<Gateway>,
+    /// The listener for people and monitoring, unless it is off.
+    pub admin: Option<Admin>,
+    /// Where counters are kept.
+    pub store: StoreSettings,
+    /// Which rules meet a request.
+    pub policy: Policy,
+    /// What is allowed and yet looks like no good.
+    pub warnings: Vec<Mistake>,
+}
+
+impl File {
+    /// Reads a policy file that is called `name` in messages, with the values of an environment.
+    ///
+    /// ```
+    /// use aforo_policy::File;
+    ///
+    /// let text = "rules: { each: { quota: 5/s, burst: 20 } }";
+    /// let file = File::read("policy.yaml", text, &|name| std::env::var(name).ok())?;
+    /// assert_eq!(file.policy.rules()[0].name(), "each");
+    ///
+    /// let mistakes = File::read("policy.yaml", "rules: { each: { qouta: 5/s } }", &|_| None).unwrap_err();
+    /// assert!(mistakes.to_string().starts_with("policy.yaml:1:18: a rule has no key `qouta`"));
+    /// # Ok::<(), aforo_policy::Mistakes>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Every mistake in it.
+    pub fn read(name: &str, text: &str, environment: &dyn Fn(&str) -> Option<String>) -> Result<File, Mistakes> {
+        // Editors on some systems begin a file with a byte order mark. It is no part of the text.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let mut found = Found::in_text(text);
+        let file = node::read(text, environment, &mut found).and_then(|file| compile(&file, text, &mut found));
+        match file {
+            Some(file) if found.is_empty() => Ok(file),
+            _ => Err(Mistakes { file: name.to_owned(), all: found.in_order() }),
+        }
+    }
+
+    /// The same for bytes that may be no text.
+    ///
+    /// # Errors
+    ///
+    /// Every mistake in it.
+    pub fn read_bytes(
+        name: &str,
+        bytes: &[u8],
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<File, Mistakes> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => File::read(name, text, environment),
+            Err(error) => {
+                let before = String::from_utf8_lossy(bytes.get(..error.valid_up_to()).unwrap_or_default());
+                let line = before.matches('\n').count() + 1;
+                let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+                let message = "here is a byte that is no UTF-8".to_owned();
+                let help = "save the file as UTF-8".to_owned();
+                let mistake = Mistake::new(Place { line, column, width: 1 }, "", message, help);
+                Err(Mistakes { file: name.to_owned(), all: vec![mistake] })
+            }
+        }
+    }
+}
+
+/// What a tree says; `None` if it makes no policy, for reasons that are reported.
+fn compile(file: &Node, text: &str, found: &mut Found<'_>) -> Option<File> {
+    if !matches!(file.value, Value::Map(_)) {
+        found.add(
+            file.place,
+            format!("a policy file is a map, and here is {}", file.kind()),
+            "begin with `rules:`, for example rules: { each: { quota: 20/s } }",
+        );
+        return None;
+    }
+    conform::map(&fields::FILE, file, found);
+    let gateway = server::gateway(file, found);
+    let admin = server::admin(file, found);
+    server::addresses(file, gateway.as_ref(), admin.as_ref(), found);
+    let policy = policy(file, found)?;
+    let warnings = warnings::of(file, text, &policy);
+    Some(File { gateway, admin, store: server::store(file), policy, warnings })
+}
+
+fn policy(file: &Node, found: &mut Found<'_>) -> Option<Policy> {
+    let warn_at = match file.get("warn_at") {
+        Some(node) => rules::percentages(node, found),
+        None => WARN_AT.into_iter().collect(),
+    };
+    let globals = routes::globals(file, &warn_at, found);
+    let listed = |section| file.get(section).map_or(&[][..], Node::items);
+    let routes: Vec<(&Node, Route)> = listed("routes")
+        .iter()
+        .filter_map(|node| Some((node, routes::route(node, &globals, &warn_at, found)?)))
+        .collect();
+    let exemptions: Vec<_> =
+        listed("exempt").iter().filter_map(|node| Some((node, routes::exemption(node)?))).collect();
+    let parts = Parts {
+        rules: globals.iter().filter_map(|global| global.rule.clone()).collect(),
+        routes: routes.iter().map(|(_, route)| route.clone()).collect(),
+        exemptions: exemptions.iter().map(|(_, exemption)| exemption.clone()).collect(),
+        paths: paths(file),
+        headers: headers(file),
+        denied: denied(file, found)?,
+    };
+    match Policy::of(parts) {
+        Ok(policy) => Some(policy),
+        Err(Flaws(flaws)) => {
+            let route = |at: usize| routes.get(at).map(|(node, _)| node.get("match").unwrap_or(node).place);
+            let exemption = |at: usize| exemptions.get(at).map(|(node, _)| node.get("path").unwrap_or(node).place);
+            let above = file.entry("rules").map(|entry| entry.place);
+            for flaw in flaws {
+                report(&flaw, &route, &exemption, above, found);
+            }
+            None
+        }
+    }
+}
+
+/// Says a flaw in the words of the file.
+fn report(
+    flaw: &Flaw,
+    route: &dyn Fn(usize) -> Option<Place>,
+    exemption: &dyn Fn(usize) -> Option<Place>,
+    above: Option<Place>,
+    found: &mut Found<'_>,
+) {
+    let line = |place: Option<Place>| place.map_or(0, |place| place.line);
+    let (place, message, help) = match flaw {
+        Flaw::Ambiguous { earlier, later } => {
+            let first = line(route(*earlier));
+            let message =
+                format!("this route and the one on line {first} match the same requests, and neither is more specific");
+            (route(*later), message, "make them one, or give one a method, a host or a longer path of its own")
+        }
+        Flaw::ExemptTwice { earlier, later } => {
+            let message = format!("this path is exempt already, on line {}", line(exemption(*earlier)));
+            (exemption(*later), message, "remove one of them")
+        }
+        Flaw::TooManyRules { route: at, met } => {
+            let whom = if at.is_some() { "a request on this route" } else { "a request that matches no route" };
+            let message = format!("{whom} would meet {met} rules, and {MAX_HITS} are the most");
+            (at.map_or(above, route), message, "skip some of the rules, or let one rule take the place of several")
+        }
+        Flaw::SameScope { route: at, rule, .. } => {
+            let message = format!("the counters of the rule `{rule}` here would be those of another rule");
+            (at.map_or(above, route), message, "give the rule another name")
+        }
+    };
+    found.add(place.unwrap_or(Place { line: 1, column: 1, width: 1 }), message, help);
+}
+
+fn paths(file: &Node) -> Paths {
+    let path = file.get("path");
+    let said = |key| path.and_then(|path| path.get(key)).and_then(Node::text);
+    Paths {
+        case_insensitive: said("case_insensitive") == Some("true"),
+        method_override: said("method_override").filter(|name| *name != "false").map(str::to_ascii_lowercase),
+    }
+}
+
+fn headers(file: &Node) -> Headers {
+    let headers = file.get("headers");
+    let said = |key| headers.and_then(|headers| headers.get(key)).and_then(Node::text).unwrap_or_default();
+    Headers {
+        standard: match said("standard") {
+            "draft-7" => Standard::Draft7,
+            "draft-6" => Standard::Draft6,
+            "off" => Standard::Off,
+            _ => Standard::Draft11,
+        },
+        legacy: if said("legacy") == "off" { Legacy::Off } else { Legacy::XRateLimit },
+        legacy_reset: match said("legacy_reset") {
+            "delta" => LegacyReset::Delta,
+            "iso8601" => LegacyReset::Iso8601,
+            _ => LegacyReset::Epoch,
+        },
+        upstream: if said("upstream") == "keep" { Upstream::Keep } else { Upstream::Replace },
+    }
+}
+
+fn denied(file: &Node, found: &mut Found<'_>) -> Option<Denied> {
+    let Some(node) = file.get("denied") else { return Some(Denied::Problem) };
+    let Some(template) = node.get("template") else {
+        if let Some(entry) = node.entry("content_type") {
+            found.add(entry.place, "`content_type` stands without a template", "add `template:`, or leave it out");
+        }
+        return Some(Denied::Problem);
+    };
+    if let Some(entry) = node.entry("body") {
+        found.add(entry.place, "`body` stands beside a template", "leave one of them out");
+    }
+    let content_type = node.get("content_type");
+    let media_type = content_type.and_then(Node::text).unwrap_or("application/json");
+    match Denied::template(media_type, template.text()?) {
+        Ok(denied) => Some(denied),
+        Err(invalid) => {
+            let of_type = invalid.message().ends_with("media type");
+            found.add_invalid(content_type.filter(|_| of_type).unwrap_or(template).place, &invalid);
+            None
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Mistakes in a policy file: where, what is wrong, and what would be right.
+
+use std::fmt;
+
+/// A place in a text. Lines and columns count from one, columns in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub(super) line: usize,
+    pub(super) column: usize,
+    /// Characters from there on that are meant.
+    pub(super) width: usize,
+}
+
+/// One thing that is wrong, or doubtful, in a policy file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Mistake {
+    /// The line, from one.
+    pub line: usize,
+    /// The character in the line, from one.
+    pub column: usize,
+    /// What is wrong.
+    pub message: String,
+    /// What would be right.
+    pub help: String,
+    excerpt: Option<Excerpt>,
+}
+
+/// The line that a mistake is in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Excerpt {
+    line: String,
+    width: usize,
+}
+
+/// The longest line that is shown.
+const LONGEST: usize = 160;
+
+impl Mistake {
+    pub(super) fn new(place: Place, text: &str, message: String, help: String) -> Mistake {
+        let line = text.lines().nth(place.line.saturating_sub(1)).filter(|line| line.chars().count() <= LONGEST);
+        let excerpt = line.map(|line| Excerpt { line: without_secrets(line), width: place.width });
+        Mistake { line: place.line, column: place.column, message, help, excerpt }
+    }
+}
+
+/// A line up to the value of a secret, if there is one in it.
+fn without_secrets(line: &str) -> String {
+    let lower = line.to_ascii_lowercase();
+    let named = ["token", "secret"].iter().filter_map(|name| lower.find(name)).min();
+    match named.and_then(|at| Some((line.get(..at)?, line.get(at..)?.split_once(':')?))) {
+        Some((before, (name, _))) => format!("{before}{name}: …"),
+        None => line.replace('\t', " "),
+    }
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.message)?;
+        if let Some(excerpt) = &self.excerpt {
+            let number = self.line.to_string();
+            let margin = " ".repeat(number.len());
+            let length = excerpt.line.chars().count();
+            writeln!(f, "{margin} |")?;
+            writeln!(f, "{number} | {}", excerpt.line.trim_end())?;
+            if self.column <= length + 1 {
+                let carets = excerpt.width.min((length + 1).saturating_sub(self.column)).max(1);
+                writeln!(f, "{margin} | {}{}", " ".repeat(self.column - 1), "^".repeat(carets))?;
+            }
+        }
+        write!(f, "help: {}", self.help)
+    }
+}
+
+/// Everything that is wrong in a policy file, in the order of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistakes {
+    pub(super) file: String,
+    pub(super) all: Vec<Mistake>,
+}
+
+impl Mistakes {
+    /// What the file is called.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// The mistakes; there is at least one.
+    pub fn iter(&self) -> std::slice::Iter<'_, Mistake> {
+        self.all.iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a Mistakes {
+    type Item = &'a Mistake;
+    type IntoIter = std::slice::Iter<'a, Mistake>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl fmt::Display for Mistakes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, mistake) in self.all.iter().enumerate() {
+            let between = if at == 0 { "" } else { "\n\n" };
+            write!(f, "{between}{}:{}:{}: {mistake}", self.file, mistake.line, mistake.column)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Mistakes {}
+
+/// Mistakes as they are found.
+pub(super) struct Found<'t> {
+    text: &'t str,
+    all: Vec<Mistake>,
+}
+
+impl<'t> Found<'t> {
+    pub(super) fn in_text(text: &'t str) -> Found<'t> {
+        Found { text, all: Vec::new() }
+    }
+
+    pub(super) fn add(&mut self, place: Place, message: impl Into<String>, help: impl Into<String>) {
+        self.all.push(Mistake::new(place, self.text, message.into(), help.into()));
+    }
+
+    pub(super) fn add_invalid(&mut self, place: Place, invalid: &crate::Invalid) {
+        self.add(place, invalid.message(), invalid.help());
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// All of them, in the order of the file.
+    pub(super) fn in_order(mut self) -> Vec<Mistake> {
+        self.all.sort_by_key(|mistake| (mistake.line, mistake.column));
+        self.all
+    }
+}

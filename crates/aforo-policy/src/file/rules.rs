@@ -1,0 +1,198 @@
+//! Rules as the file says them, and as a route overrides them.
+
+use aforo_core::{Algorithm, Anchor, Cost, Mode};
+
+use super::mistake::{Found, Place};
+use super::node::{Entry, Node, Value};
+use crate::names::nearest;
+use crate::{Allowance, Fact, Match, Partition, Percent, Rule, WhenMissing, allowance};
+
+/// A rule's fields, as far as they are said.
+#[derive(Clone, Debug)]
+pub(super) struct Draft {
+    pub(super) name: String,
+    /// The quota's text, which says which limit is meant where a message shows it.
+    quota: Option<(String, Place)>,
+    algorithm: Counting,
+    burst: Option<(u32, Place)>,
+    partition: Partition,
+    mode: Mode,
+    cost: Option<Cost>,
+    count_denied: bool,
+    when_missing: WhenMissing,
+    warn_at: Vec<Percent>,
+}
+
+/// How units are counted, before a burst is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Counting {
+    TokenBucket,
+    SlidingWindow,
+    SlidingLog,
+    FixedWindow,
+}
+
+impl Counting {
+    /// The algorithm of that name in the table of fields.
+    fn named(name: &str) -> Option<Counting> {
+        Some(match name {
+            "token-bucket" => Counting::TokenBucket,
+            "sliding-window" => Counting::SlidingWindow,
+            "sliding-log" => Counting::SlidingLog,
+            "fixed-window" => Counting::FixedWindow,
+            _ => return None,
+        })
+    }
+}
+
+impl Draft {
+    /// A rule of which only the name is said.
+    pub(super) fn new(name: &str, warn_at: &[Percent]) -> Draft {
+        Draft {
+            name: name.to_owned(),
+            quota: None,
+            algorithm: Counting::TokenBucket,
+            burst: None,
+            partition: Partition::default(),
+            mode: Mode::Enforce,
+            cost: None,
+            count_denied: false,
+            when_missing: WhenMissing::Ip,
+            warn_at: warn_at.to_vec(),
+        }
+    }
+
+    /// The same with what `node` says in place of what was said before.
+    pub(super) fn with(mut self, node: &Node, found: &mut Found<'_>) -> Draft {
+        if let Some((node, text)) = said(node, "quota") {
+            self.quota = Some((text.to_owned(), node.place));
+            // The burst belonged to the quota before.
+            self.burst = None;
+        }
+        if let Some(algorithm) = said(node, "algorithm").and_then(|(_, text)| Counting::named(text)) {
+            if algorithm != Counting::TokenBucket {
+                self.burst = None;
+            }
+            self.algorithm = algorithm;
+        }
+        if let Some((burst, text)) = said(node, "burst") {
+            self.burst = text.parse().ok().filter(|units| *units > 0).map(|units| (units, burst.place));
+        }
+        if let Some(per) = node.get("per") {
+            let facts: Option<Vec<Fact>> = per.items().iter().map(|item| item.text()?.parse().ok()).collect();
+            match facts.map(Partition::new) {
+                Some(Ok(partition)) => self.partition = partition,
+                Some(Err(invalid)) => found.add_invalid(per.place, &invalid),
+                None => {}
+            }
+        }
+        if let Some((_, mode)) = said(node, "mode") {
+            self.mode = if mode == "shadow" { Mode::Shadow } else { Mode::Enforce };
+        }
+        if let Some(cost) = cost(node) {
+            self.cost = Some(cost);
+        }
+        if let Some((_, text)) = said(node, "count_denied") {
+            self.count_denied = text == "true";
+        }
+        if let Some((_, when)) = said(node, "when_missing") {
+            self.when_missing = match when {
+                "skip" => WhenMissing::Skip,
+                "deny" => WhenMissing::Deny,
+                _ => WhenMissing::Ip,
+            };
+        }
+        if let Some(warn_at) = node.get("warn_at") {
+            self.warn_at = percentages(warn_at, found);
+        }
+        self
+    }
+
+    /// The rule, counting apart on a route where one is given. `entry` is where it is said.
+    pub(super) fn rule(&self, entry: &Entry, apart_on: Option<&Match>, found: &mut Found<'_>) -> Option<Rule> {
+        let (text, place) = self.quota.as_ref()?;
+        let allowance = self.allowance(text, *place, entry, found)?;
+        let mut rule = match Rule::new(self.name.clone(), allowance) {
+            Ok(rule) => rule,
+            Err(invalid) => {
+                found.add_invalid(entry.place, &invalid);
+                return None;
+            }
+        };
+        rule.partition = self.partition.clone();
+        rule.mode = self.mode;
+        rule.cost = self.cost;
+        rule.count_denied = self.count_denied;
+        rule.when_missing = self.when_missing;
+        rule.warn_at = self.warn_at.clone();
+        Some(match apart_on {
+            Some(route) => rule.apart_on(route),
+            None => rule,
+        })
+    }
+
+    /// Whether a quota is lacking, and not for a reason that is reported anyway.
+    pub(super) fn lacks_quota(&self, said_by: &Node) -> bool {
+        let meant = |entry: &Entry| nearest(&entry.key, ["quota"]).is_some();
+        self.quota.is_none() && matches!(said_by.value, Value::Map(_)) && !said_by.entries().iter().any(meant)
+    }
+
+    fn allowance(&self, text: &str, place: Place, entry: &Entry, found: &mut Found<'_>) -> Option<Allowance> {
+        // What is wrong with the text itself has been reported.
+        let quota = match text.parse::<Allowance>().ok()? {
+            Allowance::Quota(quota) => quota,
+            Allowance::Unlimited => {
+                if let Some((_, place)) = self.burst {
+                    found.add(place, "`burst` stands beside a quota that is unlimited", "leave one of them out");
+                }
+                return Some(Allowance::Unlimited);
+            }
+        };
+        let algorithm = match (self.algorithm, self.burst) {
+            (Counting::TokenBucket, burst) => {
+                Algorithm::TokenBucket { burst: burst.map_or(quota.limit(), |(units, _)| units) }
+            }
+            (other, Some((_, place))) => {
+                let name = super::fields::ALGORITHMS.iter().find(|name| Counting::named(name) == Some(other));
+                let message = format!("`burst` belongs to a token bucket, and `{}` has none", name.unwrap_or(&""));
+                found.add(place, message, "leave `burst` out, or take `algorithm: token-bucket`");
+                return None;
+            }
+            (Counting::SlidingWindow, None) => Algorithm::SlidingWindow,
+            (Counting::SlidingLog, None) => Algorithm::SlidingLog,
+            (Counting::FixedWindow, None) => Algorithm::FixedWindow(Anchor::Epoch),
+        };
+        match quota.with_algorithm(algorithm) {
+            Ok(quota) => Some(Allowance::Quota(quota)),
+            Err(invalid) => {
+                // The fault lies in how this entry puts quota, burst and algorithm together.
+                let said_here = ["burst", "algorithm", "quota"].iter().find_map(|key| entry.value.get(key));
+                let place = said_here.map_or(place, |node| node.place);
+                found.add_invalid(place, &allowance::refused(text, invalid));
+                None
+            }
+        }
+    }
+}
+
+/// A single value and its text, if the map says it.
+fn said<'n>(node: &'n Node, key: &str) -> Option<(&'n Node, &'n str)> {
+    let value = node.get(key)?;
+    Some((value, value.text()?))
+}
+
+/// What a rule or a route says a request costs.
+pub(super) fn cost(node: &Node) -> Option<Cost> {
+    said(node, "cost").and_then(|(_, text)| text.parse().ok()).map(Cost::new)
+}
+
+/// One percentage, several, or `off` for none; in ascending order.
+pub(super) fn percentages(node: &Node, found: &mut Found<'_>) -> Vec<Percent> {
+    let mut shares: Vec<Percent> = node.items().iter().filter_map(|item| item.text()?.parse().ok()).collect();
+    shares.sort_unstable();
+    if let Some(twice) = shares.windows(2).find(|pair| pair[0] == pair[1]) {
+        found.add(node.place, format!("{} stands there twice", twice[0]), "name each share once");
+    }
+    shares.dedup();
+    shares
+}

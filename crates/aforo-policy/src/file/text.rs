@@ -1,0 +1,142 @@
+//! The texts that have a form of their own.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use super::field::Text;
+use crate::names::is_token;
+use crate::{Allowance, Fact, Invalid, Match, Methods, Percent, Template, duration};
+
+/// The longest duration of a setting.
+const LONGEST: Duration = Duration::from_secs(366 * 86_400);
+
+/// Whether a text has its form.
+pub(super) fn conforms(form: Text, text: &str) -> Result<(), Invalid> {
+    match form {
+        Text::Any | Text::File if !text.trim().is_empty() => Ok(()),
+        Text::Any | Text::File => Err(Invalid::new("the text is empty", "leave the key out, or write something")),
+        Text::Secret if !text.trim().is_empty() => Ok(()),
+        Text::Secret => Err(Invalid::new("the secret is empty", "set the value, for example in the environment")),
+        Text::Address => address(text).map(drop),
+        Text::Duration => setting(text).map(drop),
+        Text::Fact => text.parse::<Fact>().map(drop),
+        Text::HeaderName if is_token(text) => Ok(()),
+        Text::HeaderName => {
+            Err(Invalid::new(format!("`{text}` is no header's name"), "write for example x-http-method-override"))
+        }
+        Text::Host => at_any_path(text).map(drop),
+        Text::Match => text.parse::<Match>().map(drop),
+        Text::Path => text.parse::<Template>().map(drop),
+        Text::Percent => text.parse::<Percent>().map(drop),
+        Text::Quota => text.parse::<Allowance>().map(drop),
+        Text::Store => store(text),
+        Text::Url => url(text),
+    }
+}
+
+fn at_any_path(host: &str) -> Result<Match, Invalid> {
+    Match::every(Methods::Any, "/".parse()?).at_host(host)
+}
+
+/// `127.0.0.1:8080`, `[::1]:8080`.
+pub(super) fn address(text: &str) -> Result<SocketAddr, Invalid> {
+    let help = "write an address and a port: 127.0.0.1:8080, [::1]:8080, or 0.0.0.0:8080 for every interface";
+    text.parse().map_err(|_| {
+        let what = match text.rsplit_once(':') {
+            Some((host, port)) if port.parse::<u16>().is_ok() && !host.is_empty() => "no IP address before the port",
+            Some((_, port)) if !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) => {
+                "no port up to 65535"
+            }
+            _ => "no address and port",
+        };
+        Invalid::new(format!("`{text}` is {what}"), help)
+    })
+}
+
+/// A duration that something waits: more than nothing.
+pub(super) fn setting(text: &str) -> Result<Duration, Invalid> {
+    let duration = duration::read(text, false)?;
+    if duration.is_zero() || duration > LONGEST {
+        return Err(Invalid::new(format!("`{text}` is no time to wait"), "write a time from 1ms to 366d"));
+    }
+    Ok(duration)
+}
+
+fn store(text: &str) -> Result<(), Invalid> {
+    let scheme = text.split_once("://").map(|(scheme, _)| scheme);
+    match scheme {
+        None if text == "memory" => Ok(()),
+        Some("redis" | "rediss" | "redis-cluster" | "redis-sentinel") => {
+            Err(Invalid::new("a store in Redis is not yet in this version", "write `memory`"))
+        }
+        _ => Err(Invalid::new(format!("`{text}` is no store"), "write `memory`")),
+    }
+}
+
+/// An origin: a scheme, a host and perhaps a port.
+fn url(text: &str) -> Result<(), Invalid> {
+    let help = "write for example http://127.0.0.1:3000";
+    let wrong = |what: &str| Err(Invalid::new(format!("`{text}` {what}"), help));
+    let Some((scheme, rest)) = text.split_once("://") else {
+        return wrong("is no URL");
+    };
+    if scheme != "http" && scheme != "https" {
+        return wrong("has a scheme that is neither http nor https");
+    }
+    let (authority, path) = rest.find(['/', '?', '#']).map_or((rest, ""), |at| rest.split_at(at));
+    if !path.is_empty() && path != "/" {
+        return Err(Invalid::new(
+            format!("`{text}` has more than a host and a port"),
+            format!("requests keep their own path: write {scheme}://{authority}"),
+        ));
+    }
+    if authority.contains('@') {
+        // It may hold a password, so it is not repeated.
+        return Err(Invalid::new("the URL has a user in it", "write the host and the port alone"));
+    }
+    let (host, port) = match authority.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
+        _ => (authority, None),
+    };
+    if port.is_some_and(|port| !port.parse::<u16>().is_ok_and(|port| port > 0)) {
+        return wrong("has no port from 1 to 65535 after the colon");
+    }
+    if at_any_path(host).is_err() {
+        return wrong("has no host");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_upstream_is_an_origin() {
+        for text in ["http://127.0.0.1:3000", "https://api.example", "http://[::1]:80", "http://localhost:1/"] {
+            assert!(url(text).is_ok(), "{text}");
+        }
+        for text in [
+            "127.0.0.1:3000",
+            "ftp://a",
+            "http://",
+            "http://:80",
+            "http://a:0",
+            "http://a:99999",
+            "http://a:",
+            "http://a/b",
+            "http://a?b",
+            "http://u:p@a",
+            "http://[::1",
+            "http://a b",
+            "",
+        ] {
+            assert!(url(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_password_in_a_url_is_not_repeated() {
+        assert!(!url("http://user:hunter2@api.example").unwrap_err().to_string().contains("hunter2"));
+    }
+}

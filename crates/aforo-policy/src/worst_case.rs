@@ -1,0 +1,70 @@
+//! The most that each rule lets through.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use crate::{Allowance, Describe, Policy, Route, Rule};
+
+/// The most that a rule lets through in one place.
+#[derive(Clone, Copy, Debug)]
+pub struct WorstCase<'p> {
+    /// The rule.
+    pub rule: &'p Rule,
+    /// The route that it stands on; `None` if it stands above the routes.
+    pub route: Option<&'p Route>,
+}
+
+impl fmt::Display for WorstCase<'_> {
+    /// "at most 200 in any 60 s".
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.rule.allowance {
+            Allowance::Unlimited => f.write_str("unlimited"),
+            Allowance::Quota(quota) if quota.limit() == 0 => f.write_str("nothing"),
+            Allowance::Quota(quota) => {
+                let (most, millis) = (quota.worst_case(), quota.window().as_millis());
+                match millis % 1000 {
+                    0 => write!(f, "at most {most} in any {} s", millis / 1000),
+                    _ => write!(f, "at most {most} in any {millis} ms"),
+                }
+            }
+        }
+    }
+}
+
+impl Policy {
+    /// Each rule that counts by itself, with the most that it lets through: those above the routes first, then those of
+    /// each route.
+    pub fn worst_cases(&self) -> impl Iterator<Item = WorstCase<'_>> {
+        let above = self.rules().iter().map(|rule| WorstCase { rule, route: None });
+        let on_routes = self.routes().iter().flat_map(|route| {
+            let apart = |rule: &&Rule| self.rules().iter().all(|above| above.scope() != rule.scope());
+            route.rules.iter().filter(apart).map(move |rule| WorstCase { rule, route: Some(route) })
+        });
+        above.chain(on_routes)
+    }
+}
+
+/// A GET of a path, by nobody.
+pub(crate) struct Probe<'a>(pub(crate) &'a str);
+
+impl Describe for Probe<'_> {
+    fn method(&self) -> &str {
+        "GET"
+    }
+
+    fn path(&self) -> &str {
+        self.0
+    }
+
+    fn host(&self) -> Option<&str> {
+        None
+    }
+
+    fn peer(&self) -> Option<IpAddr> {
+        None
+    }
+
+    fn header<'a>(&'a self, _: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        std::iter::empty()
+    }
+}

@@ -1,0 +1,67 @@
+//! A request that a test writes down.
+
+use std::net::IpAddr;
+
+use aforo_core::Cost;
+use aforo_policy::Describe;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub(crate) method: String,
+    pub(crate) path: String,
+    pub(crate) other_path: Option<String>,
+    pub(crate) host: Option<String>,
+    pub(crate) peer: Option<IpAddr>,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) cost: Option<Cost>,
+}
+
+impl Request {
+    pub(crate) fn new(method: &str, path: &str) -> Request {
+        Request {
+            method: method.into(),
+            path: path.into(),
+            other_path: None,
+            host: None,
+            peer: Some(IpAddr::from([203, 0, 113, 7])),
+            headers: Vec::new(),
+            cost: None,
+        }
+    }
+
+    #[allow(dead_code, reason = "not every test file asks for headers")]
+    pub(crate) fn with_header(mut self, name: &str, value: &str) -> Request {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+}
+
+impl Describe for Request {
+    fn method(&self) -> &str {
+        &self.method
+    }
+
+    fn path(&self) -> &str {
+        &self.path
+    }
+
+    fn other_path(&self) -> Option<&str> {
+        self.other_path.as_deref()
+    }
+
+    fn host(&self) -> Option<&str> {
+        self.host.as_deref()
+    }
+
+    fn peer(&self) -> Option<IpAddr> {
+        self.peer
+    }
+
+    fn header<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        self.headers.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_bytes())
+    }
+
+    fn cost(&self) -> Option<Cost> {
+        self.cost
+    }
+}
