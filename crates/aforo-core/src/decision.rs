@@ -41,6 +41,7 @@ pub struct Decision {
 
 impl Decision {
     /// An answer from its verdicts, at most [`MAX_HITS`], in the order of the hits.
+    #[inline]
     pub fn new(verdicts: impl IntoIterator<Item = Verdict>, taken_at: Moment, origin: Origin) -> Decision {
         let mut decision = Decision { length: 0, verdicts: [None; MAX_HITS], allowed: true, taken_at, origin };
         for verdict in verdicts {
@@ -126,19 +127,17 @@ pub trait Ledger {
 ///
 /// A request is admitted if every enforced hit fits. Then each hit that fits is charged. A hit with `count_denied`
 /// is charged also when it or the request is refused.
-#[inline]
+#[inline(always)]
 pub fn decide(op: Op, hits: &Hits, now: Moment, ledger: &mut impl Ledger) -> Decision {
-    let mut answer =
-        Decision { length: 0, verdicts: [None; MAX_HITS], allowed: true, taken_at: now, origin: Origin::Store };
-    if hits.len() == 1 {
-        // The common case needs no array of what was weighed.
-        for hit in hits.iter() {
-            let weighed = ledger.weigh(0, hit, now);
-            let admitted = weighed.allowed() || hit.mode == Mode::Shadow;
-            answer.push(settle(op, 0, hit, &weighed, admitted, now, ledger));
-        }
-        return answer;
-    }
+    // Most requests meet one rule: then nothing that was weighed has to wait in memory for the others.
+    let Some(hit) = hits.only() else { return decide_several(op, hits, now, ledger) };
+    let weighed = ledger.weigh(0, hit, now);
+    let admitted = weighed.allowed() || hit.mode == Mode::Shadow;
+    Decision::new([settle(op, 0, hit, &weighed, admitted, now, ledger)], now, Origin::Store)
+}
+
+#[inline(never)]
+fn decide_several(op: Op, hits: &Hits, now: Moment, ledger: &mut impl Ledger) -> Decision {
     let mut all = [None; MAX_HITS];
     let mut admitted = true;
     for ((index, hit), slot) in hits.iter().enumerate().zip(&mut all) {
@@ -146,14 +145,13 @@ pub fn decide(op: Op, hits: &Hits, now: Moment, ledger: &mut impl Ledger) -> Dec
         admitted &= weighed.allowed() || hit.mode == Mode::Shadow;
         *slot = Some(weighed);
     }
-    for ((index, hit), weighed) in hits.iter().enumerate().zip(all.iter().flatten()) {
-        answer.push(settle(op, index, hit, weighed, admitted, now, ledger));
-    }
-    answer
+    let all = hits.iter().enumerate().zip(all.iter().flatten());
+    let verdicts = all.map(|((index, hit), weighed)| settle(op, index, hit, weighed, admitted, now, ledger));
+    Decision::new(verdicts, now, Origin::Store)
 }
 
 /// Carries out `op` for one hit, now that it is known whether the request is admitted.
-#[inline]
+#[inline(always)]
 fn settle(
     op: Op,
     index: usize,
@@ -163,29 +161,43 @@ fn settle(
     now: Moment,
     ledger: &mut impl Ledger,
 ) -> Verdict {
+    let takes = hit.cost.units() > 0;
     match op {
         Op::Take if admitted && weighed.allowed() => {
-            if hit.cost.units() > 0 {
+            if takes {
                 ledger.charge(index, hit, weighed);
             }
             verdict(hit, weighed, true)
         }
-        Op::Take if hit.count_denied && hit.cost.units() > 0 => {
-            ledger.overcharge(index, hit, weighed);
-            // A hit that fitted while another refused is told so, but stands where the charge has left it.
-            let again = ledger.weigh(index, hit, now);
-            let wait = if weighed.allowed() { Wait::NONE } else { again.wait };
-            Verdict { wait, ..verdict(hit, &again, false) }
-        }
+        Op::Take if hit.count_denied && takes => count_denied(index, hit, weighed, now, ledger),
         Op::Take | Op::Peek => verdict(hit, weighed, false),
-        Op::Refund { taken_at } => {
-            ledger.refund(index, hit, weighed, taken_at);
-            verdict(hit, &ledger.weigh(index, hit, now), false)
-        }
+        Op::Refund { taken_at } => refund(index, hit, weighed, taken_at, now, ledger),
     }
 }
 
-#[inline]
+#[inline(never)]
+fn count_denied(index: usize, hit: &Hit, weighed: &Weighed, now: Moment, ledger: &mut impl Ledger) -> Verdict {
+    ledger.overcharge(index, hit, weighed);
+    // A hit that fitted while another refused is told so, but stands where the charge has left it.
+    let again = ledger.weigh(index, hit, now);
+    let wait = if weighed.allowed() { Wait::NONE } else { again.wait };
+    Verdict { wait, ..verdict(hit, &again, false) }
+}
+
+#[inline(never)]
+fn refund(
+    index: usize,
+    hit: &Hit,
+    weighed: &Weighed,
+    taken_at: Moment,
+    now: Moment,
+    ledger: &mut impl Ledger,
+) -> Verdict {
+    ledger.refund(index, hit, weighed, taken_at);
+    verdict(hit, &ledger.weigh(index, hit, now), false)
+}
+
+#[inline(always)]
 fn verdict(hit: &Hit, weighed: &Weighed, charged: bool) -> Verdict {
     let state = if charged { &weighed.after } else { &weighed.before };
     let stands = standing(&hit.quota, state, weighed.from);

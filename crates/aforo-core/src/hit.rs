@@ -84,9 +84,11 @@ impl Hits {
     /// The single question of a request that meets one rule.
     #[inline]
     pub const fn one(hit: Hit) -> Hits {
-        let mut hits = [None; MAX_HITS];
-        hits[0] = Some(hit);
-        Hits { length: 1, hits }
+        // Filled in place: built apart, all eight places would be copied once more.
+        let mut hits = Hits::new();
+        hits.hits[0] = Some(hit);
+        hits.length = 1;
+        hits
     }
 
     /// Adds a question.
@@ -114,6 +116,12 @@ impl Hits {
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.length == 0
+    }
+
+    /// The question, if there is only one.
+    #[inline]
+    pub const fn only(&self) -> Option<&Hit> {
+        if self.length == 1 { self.hits[0].as_ref() } else { None }
     }
 
     /// The questions, in rule order.

@@ -46,13 +46,13 @@ impl Moment {
     /// This moment moved back to a whole multiple of `tick` microseconds.
     #[inline]
     pub(crate) const fn floor_to(self, tick: u64) -> Moment {
-        if tick == 1 { self } else { Moment(self.0 - self.0 % tick) }
+        if tick <= 1 { self } else { Moment(self.0 - self.0 % tick) }
     }
 
     /// This moment moved forward to a whole multiple of `tick` microseconds.
     #[inline]
     pub(crate) const fn ceil_to(self, tick: u64) -> Moment {
-        if tick == 1 { self } else { Moment(self.0.div_ceil(tick).saturating_mul(tick)) }
+        if tick <= 1 { self } else { Moment(self.0.div_ceil(tick).saturating_mul(tick)) }
     }
 }
 

@@ -69,7 +69,7 @@ impl State {
             State::SlidingWindow { previous, current, at, window } => match (previous, current) {
                 (0, 0) => Moment::EPOCH,
                 (_, 0) => sliding_window::start_of(at, window).plus_micros(window),
-                _ => sliding_window::start_of(at, window).plus_micros(2 * window),
+                _ => sliding_window::start_of(at, window).plus_micros(window.saturating_mul(2)),
             },
             State::SlidingLog { live: 0, .. } => Moment::EPOCH,
             State::SlidingLog { newest, window, .. } => newest.plus_micros(window),
@@ -82,7 +82,7 @@ impl State {
         match *self {
             // The one case that a store asks about millions of times: no division.
             State::TokenBucket { debt, at, grain } => {
-                let ticks = now.micros_since(at) / u64::from(grain.tick);
+                let ticks = now.micros_since(at) / u64::from(grain.tick).max(1);
                 ticks.saturating_mul(grain.per_tick.into()) >= debt
             }
             _ => self.clear_at() <= now,

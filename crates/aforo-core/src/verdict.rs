@@ -14,11 +14,16 @@ impl Wait {
     /// It can never fit.
     pub const FOREVER: Wait = Wait(u64::MAX);
 
-    /// It fits after so many microseconds, at least one.
+    /// It fits after so many microseconds.
+    ///
+    /// At the end of time, where moments stand still, a wait could come out as none: a refusal stays one.
     #[inline]
     pub(crate) const fn micros(micros: u64) -> Wait {
-        debug_assert!(micros > 0 && micros < u64::MAX);
-        Wait(micros)
+        match micros {
+            0 => Wait(1),
+            u64::MAX => Wait(u64::MAX - 1),
+            micros => Wait(micros),
+        }
     }
 
     /// The wait; `None` if waiting cannot help.

@@ -1,5 +1,7 @@
 //! One counter, with the entries of its log if it has one.
 
+use std::borrow::Cow;
+
 use aforo_core::algorithm::sliding_log::{self, Log};
 use aforo_core::{Algorithm, Cost, Moment, Quota, Standing, State, Weighed, standing};
 
@@ -33,7 +35,7 @@ impl Counter {
     /// Weighs a cost.
     pub fn weigh(&self, quota: &Quota, cost: Cost, now: Moment) -> Weighed {
         match quota.algorithm() {
-            Algorithm::SlidingLog => sliding_log::weigh(quota, &self.entries(quota), cost, now),
+            Algorithm::SlidingLog => sliding_log::weigh(quota, self.entries(quota).as_ref(), cost, now),
             _ => aforo_core::weigh(quota, &self.state, cost, now),
         }
     }
@@ -63,7 +65,7 @@ impl Counter {
             self.state = aforo_core::refund(quota, weighed, cost, taken_at);
             return;
         }
-        let Entries(mut entries) = self.entries(quota);
+        let Entries(mut entries) = self.entries(quota).into_owned();
         let mut left = cost.units();
         entries.retain(|at| {
             let given_back = left > 0 && *at == taken_at;
@@ -84,7 +86,7 @@ impl Counter {
             *self = Counter { state, entries: Entries::default() };
             return;
         }
-        let Entries(mut entries) = self.entries(quota);
+        let Entries(mut entries) = self.entries(quota).into_owned();
         let limit = quota.limit() as usize;
         entries.retain(|at| weighed.from.micros_since(*at) < quota.window_micros());
         entries.extend(std::iter::repeat_n(weighed.from, limit.min(cost.units() as usize)));
@@ -101,12 +103,12 @@ impl Counter {
     }
 
     /// The log, or the units of another algorithm as entries of one moment; no more of those than matter.
-    fn entries(&self, quota: &Quota) -> Entries {
+    fn entries(&self, quota: &Quota) -> Cow<'_, Entries> {
         match self.state {
-            State::SlidingLog { .. } => self.entries.clone(),
+            State::SlidingLog { .. } => Cow::Borrowed(&self.entries),
             ref other => {
                 let (units, at) = other.usage();
-                Entries(vec![at; units.min(quota.limit()) as usize])
+                Cow::Owned(Entries(vec![at; units.min(quota.limit()) as usize]))
             }
         }
     }

@@ -8,7 +8,7 @@ use crate::state::units;
 use crate::{Cost, Moment, Quota, Standing, State, Wait, Weighed};
 
 /// The debt at `from`, the tick that `now` lies in or the state's own if the clock has stepped back.
-#[inline]
+#[inline(always)]
 fn settle(quota: &Quota, capacity: u64, state: &State, now: Moment) -> (u64, Moment) {
     let grain = quota.grain();
     let now = now.floor_to(grain.tick.into());
@@ -32,26 +32,26 @@ fn settle(quota: &Quota, capacity: u64, state: &State, now: Moment) -> (u64, Mom
     (debt.saturating_sub(drained).min(capacity), from)
 }
 
-#[inline]
+#[inline(always)]
 fn capacity(quota: &Quota, burst: u32) -> u64 {
     u64::from(burst) * quota.grain().per_unit
 }
 
 /// The moment at which a debt has drained by `grains`.
-#[inline]
+#[inline(always)]
 fn drained_at(quota: &Quota, grains: u64, at: Moment) -> Moment {
     let grain = quota.grain();
     let ticks = if grain.per_tick == 1 { grains } else { grains.div_ceil(grain.per_tick.into()) };
     at.plus_micros(ticks.saturating_mul(grain.tick.into()))
 }
 
-#[inline]
+#[inline(always)]
 fn owing(quota: &Quota, debt: u64, at: Moment) -> State {
     if debt == 0 { State::Fresh } else { State::TokenBucket { debt, at, grain: quota.grain() } }
 }
 
 /// Weighs a cost against a bucket that holds `burst` units.
-#[inline]
+#[inline(always)]
 pub fn weigh(quota: &Quota, burst: u32, state: &State, cost: Cost, now: Moment) -> Weighed {
     let capacity = capacity(quota, burst);
     let (debt, at) = settle(quota, capacity, state, now);
@@ -68,7 +68,7 @@ pub fn weigh(quota: &Quota, burst: u32, state: &State, cost: Cost, now: Moment) 
 }
 
 /// What is left of the bucket.
-#[inline]
+#[inline(always)]
 pub fn standing(quota: &Quota, burst: u32, state: &State, now: Moment) -> Standing {
     let State::TokenBucket { debt, at, .. } = *state else {
         return Standing { remaining: burst, reset_micros: 0 };

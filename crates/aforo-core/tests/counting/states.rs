@@ -1,0 +1,72 @@
+//! States that no engine has written: what a damaged store may hold. Nothing panics, and nothing is granted.
+
+use aforo_core::{Anchor, Cost, Grain, Moment, State, overcharge, refund, standing, weigh};
+use proptest::prelude::*;
+
+use crate::histories::{cases, quotas};
+
+fn numbers() -> impl Strategy<Value = u64> {
+    prop_oneof![Just(0_u64), Just(1), Just(u64::MAX), 0..2_000_000_u64, 0..1_u64 << 53, any::<u64>()]
+}
+
+fn small() -> impl Strategy<Value = u32> {
+    prop_oneof![Just(0_u32), Just(1), Just(u32::MAX), 0..100_u32, any::<u32>()]
+}
+
+fn moments() -> impl Strategy<Value = Moment> {
+    numbers().prop_map(Moment::from_micros)
+}
+
+fn states() -> impl Strategy<Value = State> {
+    let grains =
+        (numbers(), small(), small()).prop_map(|(per_unit, per_tick, tick)| Grain { per_unit, per_tick, tick });
+    let anchors = prop_oneof![Just(Anchor::Epoch), Just(Anchor::FirstHit)];
+    prop_oneof![
+        (numbers(), moments(), grains).prop_map(|(debt, at, grain)| State::TokenBucket { debt, at, grain }),
+        (small(), moments(), numbers(), anchors).prop_map(|(used, at, window, anchor)| State::FixedWindow {
+            used,
+            at,
+            window,
+            anchor
+        }),
+        (small(), small(), moments(), numbers()).prop_map(|(previous, current, at, window)| State::SlidingWindow {
+            previous,
+            current,
+            at,
+            window
+        }),
+        (small(), moments(), numbers()).prop_map(|(live, newest, window)| State::SlidingLog { live, newest, window }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(cases(10_000))]
+
+    #[test]
+    fn no_state_whatever_panics_or_grants_more_than_the_quota(
+        quota in quotas(), state in states(), now in moments(), taken_at in moments(), cost in small(),
+        // The state's own integers, where the quota would take them for its own.
+        own in any::<bool>(),
+    ) {
+        let state = match state {
+            State::TokenBucket { debt, at, .. } if own => State::TokenBucket { debt, at, grain: quota.grain() },
+            State::SlidingWindow { previous, current, at, .. } if own => {
+                State::SlidingWindow { previous, current, at, window: quota.window_micros() }
+            }
+            other => other,
+        };
+        let _ = (state.clear_at(), state.is_clear(now), state.charged_at(), state.usage());
+        let cost = Cost::new(cost);
+        let weighed = weigh(&quota, &state, cost, now);
+        prop_assert!(!weighed.allowed() || cost.units() <= quota.at_once());
+        for state in [
+            weighed.before,
+            weighed.after,
+            overcharge(&quota, &weighed, cost),
+            refund(&quota, &weighed, cost, taken_at),
+        ] {
+            prop_assert!(standing(&quota, &state, weighed.from).remaining <= quota.at_once());
+            let _ = (state.clear_at(), state.is_clear(now), state.usage());
+        }
+    }
+}
