@@ -72,8 +72,7 @@ impl Greeter {
         let _ = stream.set_nodelay(true);
         let Some((stream, scheme)) = self.secure(stream).await else { return };
         let pulse = self.roster.enter_client();
-        let receive =
-            Receive::new(service, pulse.clone(), Peer::new(address, scheme), self.roster.timeouts().body);
+        let receive = Receive::new(service, pulse.clone(), Peer::new(address, scheme), self.roster.timeouts().body);
         let wire = TokioIo::new(Wire::new(stream, pulse.clone()));
         let mut connection = pin!(self.http.serve_connection_with_upgrades(wire, receive));
         let mut listener = Listener::new();

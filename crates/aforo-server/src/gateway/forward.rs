@@ -141,10 +141,7 @@ fn prepare(request: Request<IncomingBody>, host: &HeaderValue) -> (Request<Upstr
 }
 
 /// Sends a request to the first upstream that takes it.
-async fn send(
-    pool: &Rc<Pool>,
-    mut request: Request<UpstreamBody>,
-) -> Result<(Response<Incoming>, Lease), Failure> {
+async fn send(pool: &Rc<Pool>, mut request: Request<UpstreamBody>) -> Result<(Response<Incoming>, Lease), Failure> {
     let mut failure = Failure::Unreachable(std::io::ErrorKind::NotFound.into());
     for site in pool.in_turn() {
         while let Some(lease) = pool.rested(site) {
@@ -181,7 +178,8 @@ fn prepare_response(headers: &mut HeaderMap, length: Option<u64>) -> Result<(), 
         }
     }
     let mut lengths = headers.get_all(CONTENT_LENGTH).iter();
-    if lengths.next().is_some_and(|first| !first.as_bytes().iter().all(u8::is_ascii_digit)) || lengths.next().is_some() {
+    if lengths.next().is_some_and(|first| !first.as_bytes().iter().all(u8::is_ascii_digit)) || lengths.next().is_some()
+    {
         // hyper has seen that they agree. One of them is enough, and two are too many for the next reader.
         match length {
             Some(length) => headers.insert(CONTENT_LENGTH, HeaderValue::from(length)),

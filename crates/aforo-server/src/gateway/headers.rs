@@ -1,9 +1,7 @@
 //! The fields of a message on its way through: those that concern one connection only end here (RFC 9110, section
 //! 7.6.1), those that say where a request came from begin here.
 
-use http::header::{
-    CONNECTION, EXPECT, HOST, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRANSFER_ENCODING, UPGRADE,
-};
+use http::header::{CONNECTION, EXPECT, HOST, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRANSFER_ENCODING, UPGRADE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::peer::Peer;
@@ -73,7 +71,7 @@ fn strip_named(headers: &mut HeaderMap) {
 /// Prepares the fields of a request for the upstream. Returns whether it asks to leave HTTP.
 pub(super) fn forward_request(headers: &mut HeaderMap, peer: Option<&Peer>, fallback_host: &HeaderValue) -> bool {
     let protocol = upgrade_of(headers);
-    let trailers = headers.contains_key(TE) && tokens(headers, &TE).any(|token| is_trailers(token));
+    let trailers = headers.contains_key(TE) && tokens(headers, &TE).any(is_trailers);
     strip(headers);
     if let Some(protocol) = &protocol {
         headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));

@@ -24,7 +24,7 @@ struct Document<'a> {
 
 /// What a client hears that needed too long for a header, whole because hyper can say nothing in that state.
 pub(super) const HEADER_LATE: &[u8] = b"HTTP/1.1 408 Request Timeout\r\n\
-    content-type: application/problem+json\r\ncontent-length: 119\r\ncache-control: no-store\r\nconnection: close\r\n\r\n\
+    content-type: application/problem+json\r\ncontent-length: 123\r\ncache-control: no-store\r\nconnection: close\r\n\r\n\
     {\"type\":\"about:blank\",\"title\":\"Request Timeout\",\"status\":408,\"detail\":\"The header of the request took too long to arrive.\"}";
 
 impl Problem {

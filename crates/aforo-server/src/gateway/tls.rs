@@ -31,7 +31,8 @@ enum Fault {
 /// Reads the files and makes an acceptor that offers HTTP/2 and HTTP/1.1.
 pub(super) fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, TlsError> {
     let chain = read_chain(&files.cert)?;
-    let key = PrivateKeyDer::from_pem_file(&files.key).map_err(|error| TlsError::of(&files.key, error, Fault::NoKey))?;
+    let key =
+        PrivateKeyDer::from_pem_file(&files.key).map_err(|error| TlsError::of(&files.key, error, Fault::NoKey))?;
     let unusable = |file: &Path| {
         let file = file.to_owned();
         |error| TlsError { file, fault: Fault::Unusable(error) }
@@ -75,9 +76,9 @@ impl fmt::Display for TlsError {
             Fault::NoCertificate => f.write_str("holds no certificate, expected a section BEGIN CERTIFICATE"),
             Fault::NoKey => f.write_str("holds no private key, expected a section BEGIN PRIVATE KEY"),
             Fault::Malformed(error) => write!(f, "is not well-formed PEM: {error}"),
-            Fault::Unusable(rustls::Error::InconsistentKeys(_)) => {
-                f.write_str("is not the key of the first certificate, expected the key that the certificate was made for")
-            }
+            Fault::Unusable(rustls::Error::InconsistentKeys(_)) => f.write_str(
+                "is not the key of the first certificate, expected the key that the certificate was made for",
+            ),
             Fault::Unusable(error) => write!(f, "cannot be used: {error}"),
         }
     }
