@@ -17,7 +17,7 @@ use super::headers::{forward_request, strip, upgrade_of};
 use super::hush::Hush;
 use super::incoming::IncomingBody;
 use super::peer::Peer;
-use super::pool::{Failure, Lease, Pool, Sent};
+use super::pool::{Answer, Failure, Lease, Pool, Sent};
 use super::problem::Problem;
 use super::settings::Upstream;
 use super::sweep::Roster;
@@ -47,8 +47,9 @@ impl Forward {
         Self { pool: Pool::new(upstreams, Rc::clone(roster)), hush }
     }
 
-    async fn answer(self, request: Request<IncomingBody>) -> Response<ForwardBody> {
-        match self.forward(request).await {
+    /// The response, or a problem in its place.
+    fn answer(&self, answer: Result<Answer, Failure>, client: Option<OnUpgrade>) -> Response<ForwardBody> {
+        match answer.and_then(|answer| self.respond(answer, client)) {
             Ok(response) => response,
             Err(failure) => {
                 self.log(&failure);
@@ -57,13 +58,13 @@ impl Forward {
         }
     }
 
-    async fn forward(&self, request: Request<IncomingBody>) -> Result<Response<ForwardBody>, Failure> {
-        let (request, client) = prepare(request, &self.pool.host());
-        let (mut response, lease) = send(&self.pool, request).await?;
+    fn respond(
+        &self,
+        (mut response, lease): Answer,
+        client: Option<OnUpgrade>,
+    ) -> Result<Response<ForwardBody>, Failure> {
         if response.status() == StatusCode::SWITCHING_PROTOCOLS {
-            let Some(client) = client else {
-                return Err(Failure::Invalid("it changed the protocol without being asked"));
-            };
+            let client = client.ok_or(Failure::Invalid("it changed the protocol without being asked"))?;
             return self.switch(response, client, &lease);
         }
         let length = response.body().size_hint().exact();
@@ -118,19 +119,36 @@ impl Service<Request<IncomingBody>> for Forward {
 
     fn call(&mut self, request: Request<IncomingBody>) -> Self::Future {
         let forward = self.clone();
-        Box::pin(async move { Ok(forward.answer(request).await) })
+        let (request, client) = prepare(request, &self.pool);
+        let site = self.pool.turn();
+        let Some(lease) = self.pool.rested(site) else {
+            return Box::pin(async move {
+                let answer = Rc::clone(&forward.pool).send(request, site).await;
+                Ok(forward.answer(answer, client))
+            });
+        };
+        let sending = lease.send(request);
+        Box::pin(async move {
+            let answer = match sending.await {
+                Ok(Sent::Answered(answer)) => Ok(answer),
+                // Rare, so it has a box of its own and makes this one no larger.
+                Ok(Sent::Returned(request)) => Box::pin(Rc::clone(&forward.pool).send(request, site)).await,
+                Err(failure) => Err(failure),
+            };
+            Ok(forward.answer(answer, client))
+        })
     }
 }
 
 /// Makes of a client's request one for the upstream. The second value is there if both sides may leave HTTP.
-fn prepare(request: Request<IncomingBody>, host: &HeaderValue) -> (Request<UpstreamBody>, Option<OnUpgrade>) {
+fn prepare(request: Request<IncomingBody>, pool: &Pool) -> (Request<UpstreamBody>, Option<OnUpgrade>) {
     let (mut parts, body) = request.into_parts();
     let body = UpstreamBody::new(body);
     if !body.is_empty() {
         // To change the protocol after a body is allowed and nobody does it; not to listen is allowed as well.
         parts.headers.remove(UPGRADE);
     }
-    let leaves_http = forward_request(&mut parts.headers, parts.extensions.get::<Peer>(), host);
+    let leaves_http = forward_request(&mut parts.headers, parts.extensions.get::<Peer>(), || pool.host());
     if !body.is_empty() && !parts.headers.contains_key(CONTENT_LENGTH) {
         // hyper would take a GET without a length for one without a body.
         parts.headers.insert(TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
@@ -138,31 +156,6 @@ fn prepare(request: Request<IncomingBody>, host: &HeaderValue) -> (Request<Upstr
     parts.version = Version::HTTP_11;
     let client = leaves_http.then(|| parts.extensions.remove::<OnUpgrade>()).flatten();
     (Request::from_parts(parts, body), client)
-}
-
-/// Sends a request to the first upstream that takes it.
-async fn send(pool: &Rc<Pool>, mut request: Request<UpstreamBody>) -> Result<(Response<Incoming>, Lease), Failure> {
-    let mut failure = Failure::Unreachable(std::io::ErrorKind::NotFound.into());
-    for site in pool.in_turn() {
-        while let Some(lease) = pool.rested(site) {
-            match lease.send(request).await? {
-                Sent::Answered(response, lease) => return Ok((response, lease)),
-                Sent::Returned(back) => request = back,
-            }
-        }
-        let lease = match pool.connect(site).await {
-            Ok(lease) => lease,
-            Err(refused) => {
-                failure = refused;
-                continue;
-            }
-        };
-        match lease.send(request).await? {
-            Sent::Answered(response, lease) => return Ok((response, lease)),
-            Sent::Returned(back) => request = back,
-        }
-    }
-    Err(failure)
 }
 
 /// Checks that a response ends where everybody thinks it does, and prepares its fields for the client.

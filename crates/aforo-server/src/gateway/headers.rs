@@ -68,8 +68,9 @@ fn strip_named(headers: &mut HeaderMap) {
     }
 }
 
-/// Prepares the fields of a request for the upstream. Returns whether it asks to leave HTTP.
-pub(super) fn forward_request(headers: &mut HeaderMap, peer: Option<&Peer>, fallback_host: &HeaderValue) -> bool {
+/// Prepares the fields of a request for the upstream; `host` is what to call that if the client did not say. Returns
+/// whether the request asks to leave HTTP.
+pub(super) fn forward_request(headers: &mut HeaderMap, peer: Option<&Peer>, host: impl Fn() -> HeaderValue) -> bool {
     let protocol = upgrade_of(headers);
     let trailers = headers.contains_key(TE) && tokens(headers, &TE).any(is_trailers);
     strip(headers);
@@ -84,7 +85,7 @@ pub(super) fn forward_request(headers: &mut HeaderMap, peer: Option<&Peer>, fall
         tell_origin(headers, peer);
     }
     if !headers.contains_key(HOST) {
-        headers.insert(HOST, fallback_host.clone());
+        headers.insert(HOST, host());
     }
     protocol.is_some()
 }
@@ -162,7 +163,7 @@ mod tests {
 
     fn forwarded(fields: &[(&'static str, &'static str)], peer: Option<&Peer>) -> Vec<String> {
         let mut headers = map(fields);
-        forward_request(&mut headers, peer, &HeaderValue::from_static("up:80"));
+        forward_request(&mut headers, peer, || HeaderValue::from_static("up:80"));
         let mut lines: Vec<_> = headers.iter().map(|(n, v)| format!("{n}: {}", v.to_str().unwrap())).collect();
         lines.sort();
         lines
@@ -206,7 +207,7 @@ mod tests {
             ("upgrade", "TLS/1.0", false),
         ] {
             let mut headers = map(&[("host", "h"), ("connection", connection), ("upgrade", protocol)]);
-            let goes_on = forward_request(&mut headers, None, &HeaderValue::from_static("up"));
+            let goes_on = forward_request(&mut headers, None, || HeaderValue::from_static("up"));
             assert_eq!(goes_on, expected, "{connection}: {protocol}");
             assert_eq!(headers.contains_key(UPGRADE), expected);
             assert_eq!(headers.contains_key(CONNECTION), expected);

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use http::{HeaderValue, Request, Response};
 use hyper::body::Incoming;
+use hyper::client::conn::TrySendError;
 use hyper::client::conn::http1::SendRequest;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -49,10 +50,13 @@ pub(super) struct Lease {
     rested: bool,
 }
 
+/// A response that has begun, and the connection that the rest of it comes over.
+pub(super) type Answer = (Response<Incoming>, Lease);
+
 /// What became of a request that was sent.
 pub(super) enum Sent {
     /// The response has begun.
-    Answered(Response<Incoming>, Lease),
+    Answered(Answer),
     /// The upstream did not take it, or it may be sent again: here it is.
     Returned(Request<UpstreamBody>),
 }
@@ -96,18 +100,44 @@ impl Pool {
         self.sites.first().map_or(HeaderValue::from_static(""), |site| site.upstream.authority().clone())
     }
 
-    /// The upstreams in turn; those that refused a moment ago come last.
-    pub(super) fn in_turn(self: &Rc<Self>) -> impl Iterator<Item = usize> + use<> {
-        let pool = Rc::clone(self);
-        let first = pool.turn.get();
-        pool.turn.set(first.wrapping_add(1));
-        let count = pool.sites.len();
-        let rank = [false, true].into_iter();
-        rank.flat_map(move |avoided| {
-            let pool = Rc::clone(&pool);
-            let turn = (0..count).map(move |step| first.wrapping_add(step) % count);
-            turn.filter(move |site| pool.is_avoided(*site) == avoided)
-        })
+    /// The upstream whose turn it is.
+    pub(super) fn turn(&self) -> usize {
+        let turn = self.turn.get();
+        self.turn.set(if turn + 1 < self.sites.len() { turn + 1 } else { 0 });
+        turn
+    }
+
+    /// All upstreams, from `first` on; those that refused a moment ago come last.
+    fn in_turn(&self, first: usize) -> Vec<usize> {
+        let mut turn: Vec<usize> = (first..self.sites.len()).chain(0..first).collect();
+        turn.sort_by_key(|site| self.is_avoided(*site));
+        turn
+    }
+
+    /// Sends a request to the first upstream that takes it, beginning with `first`: over connections that rest, as long
+    /// as there are any, and then over a new one.
+    pub(super) async fn send(
+        self: Rc<Self>,
+        mut request: Request<UpstreamBody>,
+        first: usize,
+    ) -> Result<Answer, Failure> {
+        let mut failure = Failure::Unreachable(io::ErrorKind::NotFound.into());
+        for site in self.in_turn(first) {
+            while let Some(lease) = self.rested(site) {
+                match lease.send(request).await? {
+                    Sent::Answered(answer) => return Ok(answer),
+                    Sent::Returned(back) => request = back,
+                }
+            }
+            match self.connect(site).await {
+                Ok(lease) => match lease.send(request).await? {
+                    Sent::Answered(answer) => return Ok(answer),
+                    Sent::Returned(back) => request = back,
+                },
+                Err(refused) => failure = refused,
+            }
+        }
+        Err(failure)
     }
 
     fn is_avoided(&self, site: usize) -> bool {
@@ -127,7 +157,7 @@ impl Pool {
     }
 
     /// A new connection.
-    pub(super) async fn connect(self: &Rc<Self>, number: usize) -> Result<Lease, Failure> {
+    async fn connect(self: &Rc<Self>, number: usize) -> Result<Lease, Failure> {
         let site = self.sites.get(number).ok_or_else(|| Failure::Unreachable(io::ErrorKind::NotFound.into()))?;
         let address = (site.upstream.host(), site.upstream.port());
         let stream = match timeout(self.roster.timeouts().connect, TcpStream::connect(address)).await {
@@ -153,23 +183,40 @@ impl Pool {
 // === impl Lease ===
 
 impl Lease {
-    /// Sends a request and waits for the head of its response.
-    pub(super) async fn send(mut self, mut request: Request<UpstreamBody>) -> Result<Sent, Failure> {
+    /// Sends a request, and returns a future of the head of its response. The request is on its way when this returns: so
+    /// the future does not carry it, and stays small.
+    pub(super) fn send(
+        mut self,
+        mut request: Request<UpstreamBody>,
+    ) -> impl Future<Output = Result<Sent, Failure>> + use<> {
         let Connection { sender, pulse } = &mut self.connection;
         // A server that closes a connection which rested for long may cross our request on its way. Only then is it worth
         // keeping a copy.
-        let copy = (self.rested && pulse.is_cold() && is_repeatable(&request)).then(|| repeat(&request));
+        let copy = (self.rested && pulse.is_cold() && is_repeatable(&request)).then(|| Box::new(repeat(&request)));
         pulse.begin();
         request.body_mut().send_over(pulse);
-        match sender.try_send_request(request).await {
-            Ok(response) => Ok(Sent::Answered(response, self)),
-            Err(mut error) => match (error.take_message().or(copy), pulse.fault()) {
-                (Some(request), Fault::None) if self.rested => Ok(Sent::Returned(request)),
-                (_, Fault::UpstreamSilent) => Err(Failure::Silent),
-                (_, Fault::ClientSilent) => Err(Failure::ClientSilent),
-                (_, Fault::ClientBroken) => Err(Failure::ClientBroken),
-                (_, Fault::None) => Err(Failure::Broken(error.into_error())),
-            },
+        let sending = sender.try_send_request(request);
+        async move {
+            match sending.await {
+                Ok(response) => Ok(Sent::Answered((response, self))),
+                Err(error) => self.explain(error, copy),
+            }
+        }
+    }
+
+    /// What an error means for the request.
+    fn explain(
+        &self,
+        mut error: TrySendError<Request<UpstreamBody>>,
+        copy: Option<Box<Request<UpstreamBody>>>,
+    ) -> Result<Sent, Failure> {
+        let untaken = error.take_message().or(copy.map(|copy| *copy));
+        match (untaken, self.connection.pulse.fault()) {
+            (Some(request), Fault::None) if self.rested => Ok(Sent::Returned(request)),
+            (_, Fault::UpstreamSilent) => Err(Failure::Silent),
+            (_, Fault::ClientSilent) => Err(Failure::ClientSilent),
+            (_, Fault::ClientBroken) => Err(Failure::ClientBroken),
+            (_, Fault::None) => Err(Failure::Broken(error.into_error())),
         }
     }
 

@@ -1,4 +1,6 @@
 //! The gateway before real sockets: what arrives at the upstream, what comes back, and when.
+// A panic is how a test fails.
+#![allow(clippy::expect_used, clippy::unwrap_used)]
 
 mod bodies;
 mod drain;
