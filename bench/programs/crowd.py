@@ -237,6 +237,7 @@ def main():
     parser.add_argument("--out", type=Path, help="default: bench/results/DATE-crowd.md for aforo")
     options = parser.parse_args()
     options.seconds = min(options.seconds, 25)
+    report.warn_if_busy()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     limit = servers.raise_file_limit()
     if limit < options.connections * 3 // 2:

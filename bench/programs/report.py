@@ -5,10 +5,15 @@ import os
 import platform
 import re
 import subprocess
+import sys
 from pathlib import Path
 from statistics import median
 
 import servers
+
+# What else the machine was doing. Only an idle one gives results.
+LOAD_BEFORE = os.getloadavg()[0]
+IDLE = 0.5
 
 # (scenario, figure, rival, at most): what aforo means to reach.
 GOALS = [
@@ -27,6 +32,11 @@ FIGURES = {
     "refused": ("not 2xx", "{:.1%}"),
     "rss_mib": ("RSS MiB", "{:.0f}"),
 }
+
+
+def warn_if_busy():
+    if LOAD_BEFORE > IDLE:
+        print(f"the machine is busy (load {LOAD_BEFORE:.1f}): what follows is no result", file=sys.stderr)
 
 
 def default_path(kind):
@@ -100,7 +110,6 @@ def how(options):
 
 def machine():
     cpu = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
-    load = " ".join(f"{value:.2f}" for value in os.getloadavg())
     facts = [
         f"{datetime.date.today()}",
         f"{cpu[1] if cpu else platform.machine()}, {os.cpu_count()} cores",
@@ -109,7 +118,7 @@ def machine():
         said([servers.needed("nginx", "nginx-light"), "-v"], r"nginx/\S+").replace("/", " "),
         "HAProxy " + said([servers.needed("haproxy", "haproxy"), "-v"], r"(?<=version )\S+"),
         "wrk " + said([servers.needed("wrk", "wrk"), "-v"], r"(?<=wrk )\S+"),
-        f"load at the end {load}",
+        f"load before {LOAD_BEFORE:.1f}",
     ]
     return " · ".join(facts)
 

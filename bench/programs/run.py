@@ -141,6 +141,7 @@ def main():
     if unknown := set(names) - set(servers.PROXIES):
         raise SystemExit(f"unknown: {', '.join(unknown)}; there are {', '.join(servers.PROXIES)}")
     scenarios = [scenario for scenario in SCENARIOS if options.scenario in (None, scenario.name)]
+    report.warn_if_busy()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     servers.raise_file_limit()
     results = {}
