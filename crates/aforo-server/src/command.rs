@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use aforo_policy::Mistakes;
 use clap::{Args, Parser, Subcommand};
 
 use crate::log::LogFormat;
@@ -21,6 +22,8 @@ pub(crate) use report::{mistakes_json, rules_json};
 pub enum Failure {
     /// The input is at fault: exit status 1.
     Input(String),
+    /// A policy file is at fault, here are its mistakes: exit status 1.
+    Policy(Mistakes),
     /// The call is at fault: exit status 2.
     Usage(String),
     /// The same, and what was printed has said so already.
@@ -33,17 +36,27 @@ impl Failure {
     /// The exit status, as `sysexits.h` has it for the last.
     pub fn exit_code(&self) -> ExitCode {
         match self {
-            Failure::Input(_) | Failure::InputSaid => ExitCode::from(1),
+            Failure::Input(_) | Failure::Policy(_) | Failure::InputSaid => ExitCode::from(1),
             Failure::Usage(_) => ExitCode::from(2),
             Failure::Internal(_) => ExitCode::from(70),
         }
     }
 
-    /// The text for the person who called; empty if there is no more to say.
-    pub fn message(&self) -> &str {
+    /// The text for the person who called; `None` if there is no more to say.
+    pub fn message(&self) -> Option<String> {
         match self {
-            Failure::Input(message) | Failure::Usage(message) | Failure::Internal(message) => message,
-            Failure::InputSaid => "",
+            Failure::Input(message) | Failure::Usage(message) | Failure::Internal(message) => {
+                Some(format!("aforo: {message}"))
+            }
+            // Each begins with its place, where editors look for it.
+            Failure::Policy(mistakes) => {
+                let count = match mistakes.iter().count() {
+                    1 => "1 mistake".to_owned(),
+                    many => format!("{many} mistakes"),
+                };
+                Some(format!("{mistakes}\n\naforo: {}: {count}", mistakes.file()))
+            }
+            Failure::InputSaid => None,
         }
     }
 }

@@ -23,8 +23,8 @@ pub fn run() -> ExitCode {
     match command::Call::parse().run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            if !failure.message().is_empty() {
-                eprintln!("aforo: {}", failure.message());
+            if let Some(message) = failure.message() {
+                eprintln!("{message}");
             }
             failure.exit_code()
         }

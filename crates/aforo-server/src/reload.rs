@@ -36,12 +36,12 @@ impl Source {
     ///
     /// # Errors
     ///
-    /// If the file cannot be read.
-    pub fn bytes(&self) -> Result<Vec<u8>, Failure> {
+    /// That the file cannot be read, and why.
+    pub fn bytes(&self) -> Result<Vec<u8>, String> {
         match self {
-            Source::File(path) => std::fs::read(path).map_err(|error| {
-                Failure::Input(format!("{}: cannot be read: {error}", path.display()))
-            }),
+            Source::File(path) => {
+                std::fs::read(path).map_err(|error| format!("{}: cannot be read: {error}", path.display()))
+            }
             Source::BuiltIn { text, .. } => Ok(text.clone().into_bytes()),
         }
     }
@@ -52,8 +52,8 @@ impl Source {
     ///
     /// All mistakes in it, or that it cannot be read.
     pub fn read(&self) -> Result<File, Failure> {
-        File::read_bytes(&self.name(), &self.bytes()?, &|name| std::env::var(name).ok())
-            .map_err(|mistakes| Failure::Input(mistakes.to_string()))
+        File::read_bytes(&self.name(), &self.bytes().map_err(Failure::Input)?, &|name| std::env::var(name).ok())
+            .map_err(Failure::Policy)
     }
 }
 
@@ -137,14 +137,17 @@ impl Reloading {
                 Ok(inner.version)
             }
             Err(refused) => {
-                tracing::error!(source = self.source.name(), "policy not reloaded, the last good one stays:\n{refused}");
+                tracing::error!(
+                    source = self.source.name(),
+                    "policy not reloaded, the last good one stays:\n{refused}"
+                );
                 Err(refused)
             }
         }
     }
 
     fn read_again(&self, text: &mut Vec<u8>) -> Result<File, Refused> {
-        let bytes = self.source.bytes().map_err(|failure| Refused::Unreadable(failure.message().to_owned()))?;
+        let bytes = self.source.bytes().map_err(Refused::Unreadable)?;
         text.clone_from(&bytes);
         File::read_bytes(&self.source.name(), &bytes, &|name| std::env::var(name).ok()).map_err(Refused::Mistaken)
     }

@@ -68,6 +68,7 @@ pub struct Serving {
     limiter: Limiter<MemoryStore>,
     max_keys: usize,
     reloading: Arc<Reloading>,
+    signals: Signals,
 }
 
 impl Serving {
@@ -77,11 +78,19 @@ impl Serving {
     ///
     /// Every mistake in the policy; an address that cannot be listened on; a certificate that cannot be used.
     pub fn prepare(source: Source, overrides: Overrides) -> Result<Serving, Failure> {
-        let text = source.bytes()?;
-        let file = File::read_bytes(&source.name(), &text, &|name| std::env::var(name).ok())
-            .map_err(|mistakes| Failure::Input(mistakes.to_string()))?;
-        for warning in &file.warnings {
-            tracing::warn!("{}:{}:{}: {} ({})", source.name(), warning.line, warning.column, warning.message, warning.help);
+        let text = source.bytes().map_err(Failure::Input)?;
+        let file =
+            File::read_bytes(&source.name(), &text, &|name| std::env::var(name).ok()).map_err(Failure::Policy)?;
+        // Nobody can mend what the program brings along.
+        for warning in file.warnings.iter().filter(|_| matches!(source, Source::File(_))) {
+            tracing::warn!(
+                "{}:{}:{}: {} ({})",
+                source.name(),
+                warning.line,
+                warning.column,
+                warning.message,
+                warning.help
+            );
         }
         let settings = settings(&file, &overrides, &source)?;
         let max_keys = max_keys(&file, overrides.store.as_deref(), &source)?;
@@ -91,7 +100,9 @@ impl Serving {
         let token = file.admin.and_then(|admin| admin.token).map(|token| Token::new(token.expose().to_owned()));
         let limiter = Limiter::new(file.policy, MemoryStore::new().max_keys(max_keys));
         let reloading = Arc::new(Reloading::new(source, text, limiter.clone()));
-        Ok(Serving { gateway, admin, token, limiter, max_keys: max_keys.get(), reloading })
+        // Before anyone is told that it listens, or a signal could end the program unawares.
+        let signals = Signals::new().map_err(|error| Failure::Internal(format!("signals: {error}")))?;
+        Ok(Serving { gateway, admin, token, limiter, max_keys: max_keys.get(), reloading, signals })
     }
 
     /// Where the gateway listens.
@@ -116,7 +127,7 @@ impl Serving {
     ///
     /// # Errors
     ///
-    /// If the system has no threads or signals for it.
+    /// If the system has no threads for it.
     pub async fn run(self) -> Result<(), Failure> {
         let internal = |error: io::Error| Failure::Internal(error.to_string());
         let totals = Arc::<Totals>::default();
@@ -130,8 +141,7 @@ impl Serving {
         });
         let limits = RateLimitLayer::new(self.limiter.clone())
             .address_from(|extensions| extensions.get::<Peer>().map(|peer| peer.address().ip()));
-        // Signals are asked for before anything is served, so that none of them ends the program unawares.
-        let mut signals = Signals::new().map_err(internal)?;
+        let mut signals = self.signals;
         let running = self
             .gateway
             .serve(move |forward| limits.clone().observed_by(totals.counting()).layer(forward))
@@ -140,7 +150,8 @@ impl Serving {
         let mut beside = JoinSet::new();
         beside.spawn(reload::watch(Arc::clone(&self.reloading)));
         beside.spawn(sweep(self.limiter.clone()));
-        let serving_admin = self.admin.map(|listener| tokio::spawn(serve_admin(listener, watched, self.token, stopped)));
+        let serving_admin =
+            self.admin.map(|listener| tokio::spawn(serve_admin(listener, watched, self.token, stopped)));
 
         signals.until_stop(&self.reloading).await;
         tracing::info!("draining: requests in flight may finish");
@@ -265,12 +276,17 @@ fn max_keys(file: &File, named: Option<&str>, source: &Source) -> Result<NonZero
     match named {
         None | Some("memory") => {}
         Some(url) => {
-            return Err(Failure::Usage(format!("--store {url}: this version keeps counters in `memory` alone, Redis is not there yet")));
+            return Err(Failure::Usage(format!(
+                "--store {url}: this version keeps counters in `memory` alone, Redis is not there yet"
+            )));
         }
     }
     match file.store {
         StoreSettings::Memory { max_keys } => NonZeroUsize::new(max_keys).ok_or_else(|| {
-            Failure::Input(format!("{}: store.max_keys is 0, so no counter could be kept: take at least 1", source.name()))
+            Failure::Input(format!(
+                "{}: store.max_keys is 0, so no counter could be kept: take at least 1",
+                source.name()
+            ))
         }),
         _ => Err(Failure::Input(format!("{}: this version keeps counters in `memory` alone", source.name()))),
     }
@@ -305,7 +321,9 @@ impl Place {
         let address = self.address;
         let listener = match TcpListener::bind(address) {
             Err(error) if error.kind() == io::ErrorKind::AddrInUse && !self.named => {
-                tracing::warn!("admin: {address} is taken, so a free port is used; `admin.listen` or --admin names one");
+                tracing::warn!(
+                    "admin: {address} is taken, so a free port is used; `admin.listen` or --admin names one"
+                );
                 TcpListener::bind(SocketAddr::new(address.ip(), 0))
             }
             outcome => outcome,

@@ -11,7 +11,8 @@ use super::Watched;
 use super::status::Status;
 
 /// Nothing from elsewhere, no script, no frame around it.
-const POLICY: &str = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const POLICY: &str =
+    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 pub(super) async fn style() -> Response {
     ([(CONTENT_TYPE, "text/css; charset=utf-8")], include_str!("style.css")).into_response()
@@ -56,8 +57,10 @@ fn html(watched: &Watched) -> String {
     );
     reload(&mut page, &status);
     rules(&mut page, watched);
-    page.push_str("</main><footer>This page looks again every 5 seconds. The same as JSON: \
-        <a href=/api/v1/status>status</a>, <a href=/api/v1/rules>rules</a>.</footer></html>");
+    page.push_str(
+        "</main><footer>This page looks again every 5 seconds. The same as JSON: \
+        <a href=/api/v1/status>status</a>, <a href=/api/v1/rules>rules</a>.</footer></html>",
+    );
     page
 }
 

@@ -24,7 +24,9 @@ pub(super) struct Check {
 impl Check {
     pub(super) fn run(self) -> Result<(), Failure> {
         let source = source::named_or_default(self.file)?;
-        let read = File::read_bytes(&source.name(), &source.bytes()?, &|name| std::env::var(name).ok());
+        let read = File::read_bytes(&source.name(), &source.bytes().map_err(Failure::Input)?, &|name| {
+            std::env::var(name).ok()
+        });
         if self.json {
             let (ok, answer) = match &read {
                 Ok(file) => (
@@ -49,7 +51,7 @@ impl Check {
                 print!("{}", report::text(&source.name(), &file));
                 Ok(())
             }
-            Err(mistakes) => Err(Failure::Input(mistakes.to_string())),
+            Err(mistakes) => Err(Failure::Policy(mistakes)),
         }
     }
 }

@@ -69,7 +69,10 @@ impl Explain {
         let method = Method::from_bytes(self.method.as_bytes())
             .map_err(|_| Failure::Usage(format!("`{}` is no method; write for example GET", self.method)))?;
         let target: Uri = self.url.parse().map_err(|error| {
-            Failure::Usage(format!("`{}` is no URL: {error}; write a path that begins with a slash, or a whole URL", self.url))
+            Failure::Usage(format!(
+                "`{}` is no URL: {error}; write a path that begins with a slash, or a whole URL",
+                self.url
+            ))
         })?;
         if target.scheme().is_none() && !self.url.starts_with('/') {
             return Err(Failure::Usage(format!("`{}` is no URL: write a path that begins with a slash", self.url)));

@@ -74,9 +74,7 @@ pub(crate) fn rules_json(policy: &Policy) -> Vec<Value> {
 
 /// The worst cases, as `check` tells them.
 pub(super) fn worst_cases_json(policy: &Policy) -> Vec<Value> {
-    let rule = |(route, rule): (Option<&str>, &Rule)| {
-        json!({ "rule": rule.name(), "route": route, "worst_case": worst_case(rule) })
-    };
+    let rule = |(route, rule): (Option<&str>, &Rule)| json!({ "rule": rule.name(), "route": route, "worst_case": worst_case(rule) });
     placed(policy).map(rule).collect()
 }
 

@@ -26,7 +26,11 @@ const WELL_BEHAVED: [(u8, Method, &str, Duration); 4] = [
 /// Sends traffic to the gateway for as long as the returned set lives.
 pub(super) fn start(gateway: SocketAddr) -> JoinSet<()> {
     // A gateway on every address is visited on this machine's.
-    let to = if gateway.ip().is_unspecified() { SocketAddr::new(Ipv4Addr::LOCALHOST.into(), gateway.port()) } else { gateway };
+    let to = if gateway.ip().is_unspecified() {
+        SocketAddr::new(Ipv4Addr::LOCALHOST.into(), gateway.port())
+    } else {
+        gateway
+    };
     let mut visitors = JoinSet::new();
     for (host, method, target, pause) in WELL_BEHAVED {
         visitors.spawn(visit(Ipv4Addr::new(127, 0, 1, host).into(), to, method, target, pause, Heeds::Everything));

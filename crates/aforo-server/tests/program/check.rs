@@ -1,0 +1,103 @@
+//! `check` and `schema`: what they print and how they end.
+
+use serde_json::json;
+
+use crate::stand::{Folder, aforo, run, text};
+
+const GOOD: &str = "rules:
+  short: { quota: 5/s, per: client }
+  long:  { quota: 100/min, algorithm: fixed-window, mode: shadow }
+routes:
+  - match: POST /auth/login
+    rules: { short: { quota: 5/min, algorithm: sliding-log } }
+exempt: [ { path: /health } ]
+";
+
+#[test]
+fn a_good_policy_is_told_by_its_worst_cases() {
+    let folder = Folder::new();
+    let file = folder.write("policy.yaml", GOOD);
+    let checked = run(&["check", file.to_str().unwrap()]);
+    let said = text(&checked.stdout);
+    assert_eq!(checked.status.code(), Some(0), "{said}");
+    for part in [
+        "at most 10 in any 1s",
+        "at most 200 in any 1m",
+        "at most 5 in any 1m",
+        "POST /auth/login",
+        "(shadow)",
+        "exempt: /health",
+    ] {
+        assert!(said.contains(part), "{part} is not in:\n{said}");
+    }
+}
+
+#[test]
+fn a_good_policy_as_json() {
+    let folder = Folder::new();
+    let file = folder.write("policy.yaml", GOOD);
+    let checked = run(&["check", "--json", file.to_str().unwrap()]);
+    let answer: serde_json::Value = serde_json::from_slice(&checked.stdout).unwrap();
+    assert_eq!(answer["ok"], true);
+    assert_eq!(answer["mistakes"], json!([]));
+    assert_eq!(answer["rules"][0], json!({ "rule": "short", "route": null, "worst_case": "at most 10 in any 1s" }));
+    assert_eq!(checked.status.code(), Some(0));
+}
+
+#[test]
+fn all_mistakes_are_listed_in_one_run_and_it_ends_with_1() {
+    let folder = Folder::new();
+    let file = folder.write("policy.yaml", "rules:\n  a: { qouta: 5/s }\n  b: { quota: 5/fortnight }\nroute: []\n");
+    let checked = run(&["check", file.to_str().unwrap()]);
+    let said = text(&checked.stderr);
+    assert_eq!(checked.status.code(), Some(1));
+    assert_eq!(text(&checked.stdout), "");
+    for place in ["policy.yaml:2:", "policy.yaml:3:", "policy.yaml:4:"] {
+        assert!(said.contains(place), "{place} is not in:\n{said}");
+    }
+    let as_json = run(&["check", "--json", file.to_str().unwrap()]);
+    assert_eq!(as_json.status.code(), Some(1));
+    let answer: serde_json::Value = serde_json::from_slice(&as_json.stdout).unwrap();
+    assert_eq!(answer["ok"], false);
+    assert!(answer["mistakes"].as_array().unwrap().len() >= 3);
+    assert_eq!(answer["mistakes"][0]["line"], 2);
+    assert!(answer["mistakes"][0]["help"].as_str().unwrap().contains("quota"));
+}
+
+#[test]
+fn a_file_that_is_not_there_is_named() {
+    let checked = run(&["check", "no-such-file.yaml"]);
+    assert_eq!(checked.status.code(), Some(1));
+    assert!(text(&checked.stderr).contains("no-such-file.yaml"));
+}
+
+#[test]
+fn without_a_file_the_usual_one_is_read_or_asked_for() {
+    let folder = Folder::new();
+    let here = folder.path("");
+    let none = aforo().arg("check").current_dir(&here).output().unwrap();
+    assert_eq!(none.status.code(), Some(2));
+    assert!(text(&none.stderr).contains("aforo.yaml"));
+    folder.write("aforo.yaml", GOOD);
+    let found = aforo().arg("check").current_dir(&here).output().unwrap();
+    assert_eq!(found.status.code(), Some(0));
+}
+
+#[test]
+fn the_schema_is_json_that_names_every_section() {
+    let schema: serde_json::Value = serde_json::from_slice(&run(&["schema"]).stdout).unwrap();
+    for section in ["gateway", "admin", "store", "rules", "routes", "exempt", "path", "warn_at", "headers", "denied"] {
+        assert!(schema["properties"].get(section).is_some(), "{section}");
+    }
+}
+
+#[test]
+fn every_command_helps_with_an_example() {
+    for command in ["demo", "serve", "check", "explain", "schema"] {
+        let help = run(&[command, "--help"]);
+        assert_eq!(help.status.code(), Some(0));
+        assert!(text(&help.stdout).contains("Example: aforo "), "{command}");
+    }
+    assert_eq!(run(&["serv"]).status.code(), Some(2));
+    assert_eq!(run(&["serve", "--listen", "nowhere"]).status.code(), Some(2));
+}

@@ -1,0 +1,93 @@
+//! `explain`: what a request would meet.
+
+use serde_json::{Value, json};
+
+use crate::stand::{Folder, run, text};
+
+const POLICY: &str = r#"rules:
+  short: { quota: 5/s, per: client }
+  keyed: { quota: 100/min, per: [ip, "header:x-api-key"], algorithm: sliding-window }
+routes:
+  - match: GET /api/search/{what}
+    cost: 4
+    rules: { search: { quota: 5/s, burst: 20, cost: 1, mode: shadow } }
+  - match: POST /auth/exchange
+    skip: all
+exempt: [ { path: /health } ]
+"#;
+
+fn explain(arguments: &[&str]) -> Value {
+    let folder = Folder::new();
+    let file = folder.write("policy.yaml", POLICY);
+    let mut all = vec!["explain", "--json", "--config", file.to_str().unwrap()];
+    all.extend(arguments);
+    let explained = run(&all);
+    assert_eq!(explained.status.code(), Some(0), "{}", text(&explained.stderr));
+    serde_json::from_slice(&explained.stdout).unwrap()
+}
+
+#[test]
+fn every_rule_is_told_with_its_key_and_cost() {
+    let explained = explain(&[
+        "GET",
+        "https://api.example//api/%73earch/./dishes?q=1",
+        "-H",
+        "X-Api-Key: k,1",
+        "--peer",
+        "2001:db8::7",
+    ]);
+    assert_eq!(explained["client_ip"], "2001:db8::7");
+    assert_eq!(explained["client_ip_from"], "peer");
+    assert_eq!(explained["identity"], Value::Null);
+    assert_eq!(explained["path"], "/api/search/dishes");
+    assert_eq!(explained["route"], "GET /api/search/{what}");
+    assert_eq!(explained["exempt"], Value::Null);
+    let rules = explained["rules"].as_array().unwrap();
+    let told: Vec<[&Value; 5]> =
+        rules.iter().map(|rule| ["rule", "quota", "algorithm", "cost", "mode"].map(|name| &rule[name])).collect();
+    assert_eq!(
+        json!(told),
+        json!([
+            ["short", "5/s", "token-bucket", 4, "enforce"],
+            ["keyed", "100/min", "sliding-window", 4, "enforce"],
+            ["search", "5/s, burst 20", "token-bucket", 1, "shadow"],
+        ])
+    );
+    let key = rules[1]["key"].as_str().unwrap();
+    assert!(key.contains("2001:db8::"), "an IPv6 client is its network: {key}");
+    assert!(!key.contains("::7"), "{key}");
+}
+
+#[test]
+fn an_exemption_and_a_route_without_rules_are_told() {
+    assert_eq!(explain(&["GET", "/health/"])["exempt"], "/health");
+    let skipped = explain(&["POST", "/auth/exchange"]);
+    assert_eq!((&skipped["route"], &skipped["rules"]), (&json!("POST /auth/exchange"), &json!([])));
+}
+
+#[test]
+fn people_get_words() {
+    let folder = Folder::new();
+    let file = folder.write("policy.yaml", POLICY);
+    let explained = run(&["explain", "GET", "/api/search/a", "--config", file.to_str().unwrap()]);
+    let said = text(&explained.stdout);
+    for part in ["client    127.0.0.1", "path      /api/search/a", "route     GET /api/search/{what}", "cost 4", "key "]
+    {
+        assert!(said.contains(part), "{part} is not in:\n{said}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_a_fault_of_the_call() {
+    for arguments in [
+        ["explain", "G T", "/", "--peer=1.2.3.4"],
+        ["explain", "GET", "no-path", "--peer=1.2.3.4"],
+        ["explain", "GET", "/", "-H=nonsense"],
+        ["explain", "GET", "/", "--peer=1.2.3"],
+        ["explain", "GET", "/", "--live"],
+    ] {
+        let explained = run(&arguments);
+        assert_eq!(explained.status.code(), Some(2), "{arguments:?}: {}", text(&explained.stderr));
+        assert!(!explained.stderr.is_empty());
+    }
+}

@@ -1,0 +1,12 @@
+//! The program as people run it: its commands, its listeners, its signals.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that panics has failed")]
+
+mod admin;
+mod articles;
+mod check;
+mod crowd;
+mod demo;
+mod explain;
+mod reload;
+mod serve;
+mod stand;
