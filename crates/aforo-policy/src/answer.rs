@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use aforo_core::{Decision, Hits, Mode, Op, Origin, Verdict};
+use aforo_core::{Decision, Hits, Mode, Origin, Verdict};
 
-use crate::meeting::{Lack, Met, Questions};
+use crate::meeting::{Lack, Met, Numbers};
 use crate::{Describe, Exemption, Fact, Meeting, Policy, Route, Rule};
 
 /// What a request meets and what is asked about it, before there is a decision.
@@ -12,28 +12,28 @@ use crate::{Describe, Exemption, Fact, Meeting, Policy, Route, Rule};
 pub(crate) struct Asked {
     policy: Arc<Policy>,
     met: Met,
-    questions: Result<Questions, Lack>,
-    op: Op,
+    numbers: Result<Numbers, Lack>,
 }
 
 impl Asked {
+    /// Fills in what a store is to be asked.
     #[inline]
-    pub(crate) fn new(policy: Arc<Policy>, op: Op, request: &impl Describe) -> Asked {
+    pub(crate) fn new(policy: Arc<Policy>, request: &impl Describe, hits: &mut Hits) -> Asked {
         let met = policy.find(request);
-        let questions = Meeting { policy: &policy, met }.ask(request);
-        Asked { policy, met, questions, op }
+        let numbers = Meeting { policy: &policy, met }.ask(request, hits);
+        Asked { policy, met, numbers }
     }
 
-    /// What the store is to be asked, if anything.
+    /// Whether there is anything to ask a store.
     #[inline]
-    pub(crate) fn hits(&self) -> Option<&Hits> {
-        self.questions.as_ref().ok().map(|questions| &questions.hits).filter(|hits| !hits.is_empty())
+    pub(crate) fn asks(&self) -> bool {
+        self.numbers.as_ref().is_ok_and(|numbers| !numbers.is_empty())
     }
 
     #[inline]
     pub(crate) fn answered(self, decision: Decision) -> Answer {
         let refused = Decision::unanswered(false).from_origin(Origin::Store);
-        Answer { decision: if self.questions.is_ok() { decision } else { refused }, asked: self }
+        Answer { decision: if self.numbers.is_ok() { decision } else { refused }, asked: self }
     }
 }
 
@@ -101,7 +101,7 @@ impl Answer {
     /// The rules that were asked about.
     #[inline]
     pub(crate) fn met(&self) -> impl Iterator<Item = &Rule> + Clone {
-        self.asked.questions.as_ref().map_or(&Questions::NONE, |questions| questions).rules(self.meeting())
+        self.asked.numbers.unwrap_or_default().rules(self.meeting())
     }
 
     /// The policy that the answer was given under.
@@ -130,7 +130,7 @@ impl Answer {
 
     /// The fact that the request lacks and a rule insists on: that is why it is refused, and waiting does not help.
     pub fn missing(&self) -> Option<&Fact> {
-        self.meeting().missing(*self.asked.questions.as_ref().err()?)
+        self.meeting().missing(self.asked.numbers.err()?)
     }
 
     /// Whether the request is allowed and has brought its client near the limit of a rule that is enforced.
@@ -141,7 +141,7 @@ impl Answer {
     /// What became of the request.
     pub fn outcome(&self) -> Outcome {
         match (self.decision.origin(), self.allowed()) {
-            (Origin::Store, true) if self.asked.hits().is_none() => Outcome::Exempt,
+            (Origin::Store, true) if !self.asked.asks() => Outcome::Exempt,
             (Origin::Store, true) => Outcome::Allowed,
             (Origin::Store, false) => Outcome::Denied,
             (Origin::Fallback, true) => Outcome::FallbackAllowed,
@@ -149,12 +149,6 @@ impl Answer {
             (Origin::Unanswered, true) => Outcome::StoreDownAllowed,
             (Origin::Unanswered, false) => Outcome::StoreDownDenied,
         }
-    }
-
-    /// What was taken, if anything was.
-    pub(crate) fn charged(&self) -> Option<&Hits> {
-        let taken = self.asked.op == Op::Take && self.allowed() && self.decision.origin() == Origin::Store;
-        self.asked.hits().filter(|_| taken)
     }
 }
 

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use aforo_core::{Cost, Decision, Hit, Hits, Moment, Op, Origin, Store};
+use aforo_core::{Decision, Hits, Moment, Op, Origin, Store};
 use arc_swap::ArcSwap;
 use pin_project_lite::pin_project;
 
@@ -76,10 +76,12 @@ impl<S: Store> Limiter<S> {
         self.ask(Op::Peek, request)
     }
 
-    /// Gives back what an allowed request has taken.
-    pub async fn refund(&self, answer: &Answer) {
-        let Some(hits) = answer.charged() else { return };
-        let _ = self.shared.store.decide(Op::Refund { taken_at: answer.decision().taken_at() }, hits).await;
+    /// Gives back what the request has taken at that moment, which its answer's decision names. The answer is a
+    /// peek's. Where the policy has changed since, or nothing was taken, what is given back is what it would take now:
+    /// ask for it once, and only after a take that was allowed. [`Limiter::reserve`] sees to both.
+    #[inline]
+    pub fn refund(&self, request: &impl Describe, taken_at: Moment) -> Asking<S> {
+        self.ask(Op::Refund { taken_at }, request)
     }
 
     /// Takes what the request is estimated to cost, until [`Permit::settle`] says what it did cost.
@@ -88,34 +90,22 @@ impl<S: Store> Limiter<S> {
     ///
     /// The answer, if it is a refusal.
     pub async fn reserve(&self, request: &impl Describe) -> Result<Permit<S>, Box<Answer>> {
-        let answer = self.take(request).await;
-        if answer.allowed() { Ok(Permit::new(self.clone(), answer)) } else { Err(Box::new(answer)) }
+        let mut hits = Hits::new();
+        let asked = Asked::new(self.policy(), request, &mut hits);
+        let answer = self.decide(Op::Take, asked, &hits).await;
+        if answer.allowed() { Ok(Permit::new(self.clone(), answer, hits)) } else { Err(Box::new(answer)) }
     }
 
     #[inline]
     fn ask(&self, op: Op, request: &impl Describe) -> Asking<S> {
-        let asked = Asked::new(self.policy(), op, request);
-        let deciding = asked.hits().map(|hits| self.shared.store.decide(op, hits));
-        Asking { deciding, asked: Some(asked) }
+        let mut hits = Hits::new();
+        let asked = Asked::new(self.policy(), request, &mut hits);
+        self.decide(op, asked, &hits)
     }
 
-    /// Puts the difference between what was estimated and what it was into the store.
-    pub(crate) async fn correct(&self, answer: &Answer, actual: Cost) {
-        let Some(hits) = answer.charged() else { return };
-        let mut corrections = Hits::new();
-        let mut refunded = false;
-        for (rule, hit) in answer.met().zip(hits.iter()) {
-            let difference = hit.cost.units().abs_diff(actual.units());
-            if rule.cost.is_none() && difference > 0 {
-                refunded = actual < hit.cost;
-                // What was used was used: it is counted also where it is more than was left.
-                let _ = corrections.push(Hit { cost: Cost::new(difference), count_denied: true, ..*hit });
-            }
-        }
-        if !corrections.is_empty() {
-            let refund = Op::Refund { taken_at: answer.decision().taken_at() };
-            let _ = self.shared.store.decide(if refunded { refund } else { Op::Take }, &corrections).await;
-        }
+    #[inline]
+    fn decide(&self, op: Op, asked: Asked, hits: &Hits) -> Asking<S> {
+        Asking { deciding: asked.asks().then(|| self.shared.store.decide(op, hits)), asked: Some(asked) }
     }
 }
 

@@ -39,12 +39,11 @@ pub struct Meeting<'p> {
     pub(crate) met: Met,
 }
 
-/// The questions of a request.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Questions {
-    pub(crate) hits: Hits,
-    /// For each hit, the number of its rule among those that the request meets.
-    rules: [u8; MAX_HITS],
+/// Which rules the hits of a request are about: the number of each among those that the request meets.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Numbers {
+    length: u8,
+    numbers: [u8; MAX_HITS],
 }
 
 /// A fact that a request lacks and a rule does not let pass.
@@ -70,20 +69,14 @@ impl<'p> Meeting<'p> {
     /// The rules that the request meets, in order.
     #[inline]
     pub fn rules(&self) -> impl Iterator<Item = &'p Rule> + use<'p> {
-        self.numbered().map(|(_, _, rule)| rule)
+        self.rules_here().iter().chain(self.more_rules().map(|(_, rule)| rule))
     }
 
-    /// The same with their numbers, and the route that each is met on.
-    #[inline]
-    fn numbered(&self) -> impl Iterator<Item = (u8, Option<&'p Route>, &'p Rule)> + use<'p> {
+    /// The rules that are met because of the other form of the path alone, with their numbers.
+    fn more_rules(&self) -> impl Iterator<Item = (u8, &'p Rule)> + use<'p> {
         let rules = self.rules_here();
-        let here = self.route();
-        let also = self.met.other.map(|place| (self.policy.route_at(place), self.rules_there()));
-        let unmet = move |rule: &&Rule| rules.iter().all(|known| known.scope() != rule.scope());
-        let there = also.into_iter().flat_map(move |(route, others)| {
-            (0_u8..).zip(others).filter(move |(_, rule)| unmet(rule)).map(move |(at, rule)| (at | THERE, route, rule))
-        });
-        (0_u8..).zip(rules).map(move |(at, rule)| (at, here, rule)).chain(there)
+        let unmet = move |rule: &Rule| rules.iter().all(|known| known.scope() != rule.scope());
+        (THERE..).zip(self.rules_there()).filter(move |(_, rule)| unmet(rule))
     }
 
     #[inline]
@@ -109,7 +102,11 @@ impl<'p> Meeting<'p> {
     /// The fact that the request lacks and a rule insists on.
     #[inline]
     pub fn hits(&self, request: &impl Describe) -> Result<Hits, &'p Fact> {
-        self.ask(request).map(|questions| questions.hits).map_err(|lack| self.missing(lack).unwrap_or(&Fact::Ip))
+        let mut hits = Hits::new();
+        match self.ask(request, &mut hits) {
+            Ok(_) => Ok(hits),
+            Err(lack) => Err(self.missing(lack).unwrap_or(&Fact::Ip)),
+        }
     }
 
     /// What [`Meeting::hits`] asks, each question with its rule: for explaining, not for deciding.
@@ -118,35 +115,29 @@ impl<'p> Meeting<'p> {
     ///
     /// The fact that the request lacks and a rule insists on.
     pub fn asked(&self, request: &impl Describe) -> Result<Vec<(&'p Rule, Hit)>, &'p Fact> {
-        match self.ask(request) {
-            Ok(questions) => Ok(questions.rules(*self).zip(questions.hits.iter().copied()).collect()),
-            Err(lack) => self.missing(lack).map_or(Ok(Vec::new()), Err),
+        let mut hits = Hits::new();
+        match self.ask(request, &mut hits) {
+            Ok(numbers) => Ok(numbers.rules(*self).zip(hits.iter().copied()).collect()),
+            Err(lack) => Err(self.missing(lack).unwrap_or(&Fact::Ip)),
         }
     }
 
+    /// Fills in what a store is to be asked, in place: hits are large, and this is where every request comes by.
     #[inline]
-    pub(crate) fn ask(&self, request: &impl Describe) -> Result<Questions, Lack> {
-        let mut questions = Questions::NONE;
-        for (at, route, rule) in self.numbered() {
-            let Some(quota) = rule.quota() else { continue };
-            let when_missing = match (rule.when_missing, rule.mode) {
-                (WhenMissing::Deny, Mode::Shadow) => WhenMissing::Skip,
-                (when_missing, _) => when_missing,
-            };
-            let key = match subject(rule.scope(), &rule.partition, when_missing, route, request) {
-                Subject::Counter(key) => key,
-                Subject::Skipped => continue,
-                Subject::Missing(fact) => return Err(Lack { rule: at, fact }),
-            };
-            let cost = rule.cost.or(request.cost()).or(route.map(|route| route.cost)).unwrap_or_default();
-            let hit = Hit { key, quota: *quota, cost, mode: rule.mode, count_denied: rule.count_denied };
-            if let Some(slot) = questions.rules.get_mut(questions.hits.len())
-                && questions.hits.push(hit).is_ok()
-            {
-                *slot = at;
+    pub(crate) fn ask(&self, request: &impl Describe, hits: &mut Hits) -> Result<Numbers, Lack> {
+        let mut numbers = Numbers::default();
+        let route = self.route();
+        for (number, rule) in (0_u8..).zip(self.rules_here()) {
+            numbers.add(number, rule, route, request, hits)?;
+        }
+        if let Some(place) = self.met.other {
+            let route = self.policy.route_at(place);
+            // Eight of both together are asked; each of the two alone has no more.
+            for (number, rule) in self.more_rules() {
+                numbers.add(number, rule, route, request, hits)?;
             }
         }
-        Ok(questions)
+        Ok(numbers)
     }
 
     /// The fact that is lacking.
@@ -155,12 +146,46 @@ impl<'p> Meeting<'p> {
     }
 }
 
-impl Questions {
-    pub(crate) const NONE: Questions = Questions { hits: Hits::new(), rules: [0; MAX_HITS] };
+impl Numbers {
+    #[inline]
+    fn add(
+        &mut self,
+        number: u8,
+        rule: &Rule,
+        route: Option<&Route>,
+        request: &impl Describe,
+        hits: &mut Hits,
+    ) -> Result<(), Lack> {
+        let Some(quota) = rule.quota() else { return Ok(()) };
+        let when_missing = match (rule.when_missing, rule.mode) {
+            (WhenMissing::Deny, Mode::Shadow) => WhenMissing::Skip,
+            (when_missing, _) => when_missing,
+        };
+        let key = match subject(rule.scope(), &rule.partition, when_missing, route, request) {
+            Subject::Counter(key) => key,
+            Subject::Skipped => return Ok(()),
+            Subject::Missing(fact) => return Err(Lack { rule: number, fact }),
+        };
+        let cost = rule.cost.or(request.cost()).or(route.map(|route| route.cost)).unwrap_or_default();
+        let hit = Hit { key, quota: *quota, cost, mode: rule.mode, count_denied: rule.count_denied };
+        if let Some(slot) = self.numbers.get_mut(usize::from(self.length))
+            && hits.push(hit).is_ok()
+        {
+            *slot = number;
+            self.length += 1;
+        }
+        Ok(())
+    }
+
+    /// Whether nothing is asked.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.length == 0
+    }
 
     /// The rule of each hit, in the order of the hits.
     #[inline]
     pub(crate) fn rules<'p>(&self, meeting: Meeting<'p>) -> impl Iterator<Item = &'p Rule> + Clone + use<'p> {
-        self.rules.into_iter().take(self.hits.len()).filter_map(move |number| meeting.rule(number))
+        self.numbers.into_iter().take(self.length.into()).filter_map(move |number| meeting.rule(number))
     }
 }

@@ -2,10 +2,11 @@
 
 /// The known name that is most like `name`, if one is like it at all.
 pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let name = name.to_ascii_lowercase().replace('-', "_");
+    let plain = |name: &str| name.to_ascii_lowercase().replace('-', "_");
+    let name = plain(name);
     known
         .into_iter()
-        .map(|candidate| (strsim::damerau_levenshtein(&name, &candidate.replace('-', "_")), candidate))
+        .map(|candidate| (strsim::damerau_levenshtein(&name, &plain(candidate)), candidate))
         .filter(|(distance, candidate)| {
             let length = candidate.len().max(name.len());
             *distance <= (length / 3).max(1) && *distance < length

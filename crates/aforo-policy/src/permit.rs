@@ -1,6 +1,6 @@
 //! Permits: what was taken on an estimate, to be corrected when the true cost is known.
 
-use aforo_core::{Cost, Store};
+use aforo_core::{Cost, Hit, Hits, Op, Origin, Store};
 
 use crate::{Answer, Limiter};
 
@@ -11,11 +11,12 @@ use crate::{Answer, Limiter};
 pub struct Permit<S> {
     limiter: Limiter<S>,
     answer: Answer,
+    hits: Hits,
 }
 
 impl<S: Store> Permit<S> {
-    pub(crate) fn new(limiter: Limiter<S>, answer: Answer) -> Permit<S> {
-        Permit { limiter, answer }
+    pub(crate) fn new(limiter: Limiter<S>, answer: Answer, hits: Hits) -> Permit<S> {
+        Permit { limiter, answer, hits }
     }
 
     /// The answer that granted it.
@@ -26,11 +27,29 @@ impl<S: Store> Permit<S> {
     /// Charges what the request did cost in place of the estimate, where no rule says its own cost. If that is more than
     /// is left, later requests wait for it.
     pub async fn settle(self, actual: Cost) {
-        self.limiter.correct(&self.answer, actual).await;
+        let (mut back, mut more) = (Hits::new(), Hits::new());
+        for (rule, hit) in self.answer.met().zip(self.hits.iter()) {
+            let difference = Cost::new(hit.cost.units().abs_diff(actual.units()));
+            if rule.cost.is_some() || difference == Cost::new(0) {
+                continue;
+            }
+            // What was used was used: it is counted also where it is more than was left.
+            let correction = Hit { cost: difference, count_denied: true, ..*hit };
+            let _ = if actual < hit.cost { back.push(correction) } else { more.push(correction) };
+        }
+        self.put(Op::Refund { taken_at: self.answer.decision().taken_at() }, &back).await;
+        self.put(Op::Take, &more).await;
     }
 
     /// Gives everything back.
     pub async fn refund(self) {
-        self.limiter.refund(&self.answer).await;
+        self.put(Op::Refund { taken_at: self.answer.decision().taken_at() }, &self.hits).await;
+    }
+
+    /// Puts a correction to the store. If it does not answer, the estimate stays charged.
+    async fn put(&self, op: Op, hits: &Hits) {
+        if !hits.is_empty() && self.answer.decision().origin() == Origin::Store {
+            let _ = self.limiter.store().decide(op, hits).await;
+        }
     }
 }

@@ -202,19 +202,17 @@ fn near_is_an_allowed_request_at_or_past_the_lowest_share_of_an_enforced_rule() 
 }
 
 #[test]
-fn a_refund_undoes_a_take_and_nothing_else() {
-    let (limiter, _) = limiter("rules: { each: { quota: 2/min } }");
+fn a_refund_undoes_a_take() {
+    let (limiter, clock) = limiter("rules: { each: { quota: 2/min, algorithm: fixed-window } }");
     let request = Request::new("GET", "/");
-    let left = || block_on(limiter.peek(&request)).rules().next().unwrap().1.remaining;
-    let taken = block_on(limiter.take(&request));
-    assert_eq!(left(), 1);
-    block_on(limiter.refund(&block_on(limiter.peek(&request))));
-    assert_eq!(left(), 1, "a peek took nothing");
-    block_on(limiter.refund(&taken));
-    assert_eq!(left(), 2);
-    let _ = (block_on(limiter.take(&request)), block_on(limiter.take(&request)));
-    block_on(limiter.refund(&block_on(limiter.take(&request))));
-    assert_eq!(left(), 0, "a refusal took nothing");
+    let remaining = |answer: aforo_policy::Answer| answer.rules().next().unwrap().1.remaining;
+    let taken_at = block_on(limiter.take(&request)).decision().taken_at();
+    assert_eq!(remaining(block_on(limiter.peek(&request))), 1);
+    assert_eq!(remaining(block_on(limiter.refund(&request, taken_at))), 2);
+    assert_eq!(remaining(block_on(limiter.peek(&request))), 2);
+    clock.advance(Duration::from_secs(60));
+    let _ = block_on(limiter.take(&request));
+    assert_eq!(remaining(block_on(limiter.refund(&request, taken_at))), 1, "the window of that take is gone");
 }
 
 #[test]

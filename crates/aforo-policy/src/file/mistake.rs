@@ -44,12 +44,21 @@ impl Mistake {
     }
 }
 
-/// A line up to the value of a secret, if there is one in it.
+/// A line up to the first secret in it: the value of a key that names one, or a URL's user.
 fn without_secrets(line: &str) -> String {
     let lower = line.to_ascii_lowercase();
-    let named = ["token", "secret"].iter().filter_map(|name| lower.find(name)).min();
-    match named.and_then(|at| Some((line.get(..at)?, line.get(at..)?.split_once(':')?))) {
-        Some((before, (name, _))) => format!("{before}{name}: …"),
+    let value = |name: &str| {
+        let key = lower.find(name)?;
+        Some(key + lower.get(key..)?.find(':')? + 2)
+    };
+    let user = || {
+        let start = lower.find("://")? + 3;
+        let authority = lower.get(start..)?.split([' ', '/', '"', '\'', ',']).next()?;
+        authority.contains('@').then_some(start)
+    };
+    let secret = [value("token"), value("secret"), user()].into_iter().flatten().min();
+    match secret.and_then(|at| line.get(..at)) {
+        Some(before) => format!("{before}…"),
         None => line.replace('\t', " "),
     }
 }

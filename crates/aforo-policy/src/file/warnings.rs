@@ -51,7 +51,7 @@ pub(super) fn of(file: &Node, text: &str, policy: &Policy) -> Vec<Mistake> {
         examine(node.get("rules").map_or(&[][..], Node::entries), &route.rules, &mut found);
         let Methods::Only(methods) = &route.matches().methods else { continue };
         for method in methods.iter().filter(|method| !METHODS.contains(&method.as_str())) {
-            if let (Some(meant), Some(node)) = (nearest(&method.to_ascii_uppercase(), METHODS), node.get("match")) {
+            if let (Some(meant), Some(node)) = (nearest(method, METHODS), node.get("match")) {
                 found.add(
                     node.place,
                     format!("the method {method} is not a usual one"),
@@ -109,12 +109,12 @@ fn never_lets_bind(strict: &Rule, rule: &Rule, quota: &Quota) -> bool {
 /// Warns where a monitor's probes would be counted.
 fn probes(file: &Node, policy: &Policy, found: &mut Found<'_>) {
     let Some(gateway) = file.entry("gateway") else { return };
-    let counted = |path: &&str| {
+    let counted = |path: &str| {
         let request = crate::worst_case::Probe(path);
         let meeting = policy.meet(&request);
         meeting.exempt().is_none() && meeting.route().is_none() && meeting.rules().any(|rule| rule.quota().is_some())
     };
-    if policy.exemptions().is_empty() && PROBES.iter().all(|path| counted(&path)) {
+    if policy.exemptions().is_empty() && PROBES.iter().all(|path| counted(path)) {
         let message = "no path is exempt, so the probes of a monitor are counted and may be refused";
         found.add(gateway.place, message, "add for example exempt: [{ path: /health }], if the API has such a path");
     }

@@ -1,0 +1,59 @@
+//! From descriptor to decision nothing is allocated.
+//!
+//! One test alone in its program: the allocator counts for all threads.
+
+mod request;
+
+use std::alloc::System;
+use std::hint::black_box;
+
+use aforo_core::{ManualClock, Moment};
+use aforo_memory::MemoryStore;
+use aforo_policy::{File, Limiter};
+use aforo_testkit::block_on;
+use request::Request;
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+const POLICY: &str = "
+rules:
+  short: { quota: 5/s, per: [client, route] }
+  medium: { quota: 300/min, algorithm: sliding-window, per: [ip, path, host] }
+  keyed: { quota: 5000/h, per: header:x-api-key }
+routes:
+  - match: GET /orders/{id}/lines/{line}
+    rules: { lines: { quota: 5/s, per: everyone } }
+exempt: [{ path: /health }]
+";
+
+#[test]
+fn a_decision_allocates_nothing() {
+    let policy = File::read("policy.yaml", POLICY, &|_| None).unwrap_or_else(|mistakes| panic!("{mistakes}")).policy;
+    let limiter =
+        Limiter::new(policy, MemoryStore::with_clock(ManualClock::at(Moment::from_millis(1_780_000_000_000))));
+    let long = "k".repeat(500);
+    let requests = [
+        Request::new("GET", "/orders/7/lines/1").with_header("x-api-key", "abc"),
+        Request::new("GET", "/orders/7/lines/1").with_header("x-api-key", &long),
+        Request { peer: "2001:db8::1".parse().ok(), ..Request::new("POST", "/unmatched") },
+        Request { other_path: Some("/orders/7%2Flines/1".into()), ..Request::new("GET", "/orders/7/lines/1") },
+        Request::new("GET", "/health"),
+    ];
+    let ask = || {
+        for request in &requests {
+            let answer = black_box(block_on(limiter.take(request)));
+            black_box(answer.rules().filter(|(rule, verdict)| rule.name() == "short" && verdict.allowed()).count());
+            black_box((answer.near(), answer.outcome(), answer.route().is_some()));
+        }
+    };
+    ask();
+    // The thread that runs the tests may allocate beside this one, now and then; what allocates here does so each time.
+    let allocations = (0..5).map(|_| {
+        let region = Region::new(ALLOCATOR);
+        (0..200).for_each(|_| ask());
+        region.change().allocations + region.change().reallocations
+    });
+    assert_eq!(allocations.min(), Some(0));
+}

@@ -1,0 +1,273 @@
+//! Policies that are right: what they say, that the schema takes them, and that no damage to them makes the reader fall.
+
+mod request;
+mod schema;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use aforo_core::{Algorithm, Mode};
+use aforo_policy::{Denied, File, Headers, Match, StoreSettings};
+use proptest::prelude::*;
+use request::Request;
+
+fn environment(name: &str) -> Option<String> {
+    (name == "AFORO_ADMIN_TOKEN").then(|| "hunter2".to_owned())
+}
+
+fn read(text: &str) -> File {
+    File::read("policy.yaml", text, &environment).unwrap_or_else(|mistakes| panic!("{mistakes}"))
+}
+
+fn here(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+fn good() -> Vec<(String, String)> {
+    let files = fs::read_dir(here("tests/policies")).unwrap().map(|entry| entry.unwrap().path());
+    let demo = [here("policies/demo.yaml")];
+    files.chain(demo).map(|path| (path.display().to_string(), fs::read_to_string(path).unwrap())).collect()
+}
+
+#[test]
+fn every_good_file_is_read_and_taken_by_the_schema() {
+    let schema = aforo_policy::schema();
+    for (name, text) in good() {
+        let file = File::read(&name, &text, &environment).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+        assert!(file.warnings.is_empty(), "{name}: {:?}", file.warnings);
+        schema::check(&schema, &schema::json(&text)).unwrap_or_else(|problem| panic!("{name}: {problem}"));
+    }
+}
+
+#[test]
+fn the_schema_refuses_what_the_reader_refuses() {
+    let schema = aforo_policy::schema();
+    for text in [
+        "ruels: {}",
+        "rules: { a: { qouta: 5/s } }",
+        "rules: { a: { quota: 5 } }",
+        "rules: { a: { quota: 5/fortnight } }",
+        "rules: { a: { quota: 5/s, burst: 0 } }",
+        "rules: { a: { quota: 5/s, mode: shaddow } }",
+        "rules: { a: { quota: 5/s, count_denied: 'yes' } }",
+        "rules: { a: { quota: 5/s, plans: {} } }",
+        "routes: [{ rules: {} }]",
+        "warn_at: 101%",
+        "admin: true",
+        "store: redis://127.0.0.1",
+    ] {
+        assert!(schema::check(&schema, &schema::json(text)).is_err(), "{text}");
+        assert!(File::read("policy.yaml", text, &environment).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn a_full_file_says_what_it_says() {
+    let file = read(&fs::read_to_string(here("tests/policies/full.yaml")).unwrap());
+    let gateway = file.gateway.unwrap();
+    assert_eq!(gateway.upstream, ["http://127.0.0.1:3000"]);
+    assert_eq!((gateway.workers, gateway.drain), (Some(2), Duration::from_secs(30)));
+    assert_eq!(gateway.timeouts.idle, Duration::from_secs(75));
+    assert_eq!(gateway.tls.unwrap().key, Path::new("key.pem"));
+    let admin = file.admin.unwrap();
+    assert_eq!(admin.token.as_ref().unwrap().expose(), "hunter2");
+    assert!(!format!("{admin:?}").contains("hunter2"));
+    assert_eq!(file.store, StoreSettings::Memory { max_keys: 1_000_000 });
+    let policy = file.policy;
+    assert_eq!(policy.paths().method_override.as_deref(), Some("x-http-method-override"));
+    assert_eq!(*policy.headers(), Headers::default());
+    assert!(matches!(policy.denied(), Denied::Template { content_type, .. } if content_type == "application/json"));
+    let names =
+        |route: usize| policy.routes()[route].rules.iter().map(|rule| rule.scope().as_str()).collect::<Vec<_>>();
+    assert_eq!(names(0), ["short", "medium@POST /auth/login", "long"]);
+    assert_eq!(names(1), [""; 0]);
+    assert_eq!(names(2), ["short", "medium", "long", "search@GET /api/search"]);
+    assert_eq!(names(3), ["medium"]);
+    assert_eq!(policy.routes()[3].name(), "* admin.example/admin/{*rest}");
+    assert_eq!(policy.routes()[0].rules[1].quota().unwrap().algorithm(), Algorithm::SlidingLog);
+    assert_eq!(policy.rules()[2].mode, Mode::Shadow);
+    let warn_at = |rule: usize| policy.rules()[rule].warn_at.iter().map(|share| share.hundredths()).collect::<Vec<_>>();
+    assert_eq!((warn_at(0), warn_at(2)), (vec![90], vec![50, 80]));
+    assert_eq!(policy.exemptions()[1].name, "readiness");
+}
+
+#[test]
+fn what_a_file_does_not_say_is_as_the_reference_says() {
+    let file = read("gateway: { upstream: http://a.example }\nrules: { each: { quota: 5/s } }");
+    let gateway = file.gateway.unwrap();
+    assert_eq!(gateway.listen.to_string(), "127.0.0.1:8080");
+    assert_eq!(gateway.timeouts.connect, Duration::from_secs(2));
+    let admin = file.admin.unwrap();
+    assert_eq!((admin.listen.to_string().as_str(), admin.listen_is_given), ("127.0.0.1:9090", false));
+    assert_eq!(file.store, StoreSettings::default());
+    assert_eq!(file.policy.rules()[0].warn_at[0].hundredths(), 90);
+    assert!(read("admin: false\nrules: { each: { quota: 5/s } }").admin.is_none());
+}
+
+#[test]
+fn a_byte_order_mark_and_other_line_ends_change_nothing() {
+    let text = "\u{feff}rules:\r\n  each: { quota: 5/s }\r\n";
+    assert_eq!(
+        File::read_bytes("policy.yaml", text.as_bytes(), &environment).unwrap().policy.rules()[0].name(),
+        "each"
+    );
+}
+
+#[test]
+fn an_override_takes_what_it_does_not_say_from_the_rule_above() {
+    let file = read(
+        "rules:\n  a: { quota: 100/h, burst: 7, per: ip, count_denied: true }\nroutes:\n  - match: GET /mode\n    rules: { a: { mode: shadow } }\n  - match: GET /quota\n    rules: { a: { quota: 50/h } }\n  - match: GET /log\n    rules: { a: { algorithm: sliding-log } }\n",
+    );
+    let quotas: Vec<_> = file.policy.routes().iter().map(|route| route.rules[0].quota().unwrap()).collect();
+    assert_eq!((quotas[0].limit(), quotas[0].at_once()), (100, 7));
+    assert_eq!((quotas[1].limit(), quotas[1].at_once()), (50, 50), "a burst belongs to its quota");
+    assert_eq!((quotas[2].limit(), quotas[2].algorithm()), (100, Algorithm::SlidingLog));
+    assert!(file.policy.routes().iter().all(|route| route.rules[0].count_denied));
+}
+
+#[test]
+fn routes_of_one_template_for_different_methods_and_hosts_live_together() {
+    let file = read(
+        "rules: { each: { quota: 5/s } }\nroutes:\n  - { match: GET /a, cost: 1 }\n  - { match: POST /a, cost: 2 }\n  - { match: '* /a', cost: 3 }\n  - { match: GET /a, host: b.example, cost: 4 }\n",
+    );
+    let cost = |method: &str, host: Option<&str>| {
+        let request = Request { host: host.map(str::to_owned), ..Request::new(method, "/a") };
+        file.policy.meet(&request).route().map(|route| route.cost.units())
+    };
+    assert_eq!(cost("GET", None), Some(1));
+    assert_eq!(cost("HEAD", Some("c.example")), Some(1));
+    assert_eq!(cost("POST", None), Some(2));
+    assert_eq!(cost("PUT", None), Some(3));
+    assert_eq!(cost("GET", Some("b.example")), Some(4));
+}
+
+#[test]
+fn the_worst_case_of_each_rule_is_told_once() {
+    let file = read(
+        "rules:\n  bucket: { quota: 100/min, burst: 20 }\n  log: { quota: 5/100ms, algorithm: sliding-log }\n  free: { quota: unlimited }\nroutes:\n  - match: GET /a\n    rules: { none: { quota: 0/s }, bucket: { cost: 2 } }\n",
+    );
+    let told: Vec<_> = file
+        .policy
+        .worst_cases()
+        .map(|worst| format!("{} {}: {worst}", worst.rule.name(), worst.route.map_or("", |route| route.name())))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "bucket : at most 120 in any 60 s",
+            "log : at most 5 in any 100 ms",
+            "free : unlimited",
+            "none GET /a: nothing"
+        ]
+    );
+}
+
+#[test]
+fn what_looks_like_no_good_is_warned_of() {
+    for (text, message) in [
+        (
+            "gateway: { upstream: http://a.example }\nrules: { each: { quota: 5/s } }",
+            "no path is exempt, so the probes of a monitor are counted and may be refused",
+        ),
+        ("admin: false", "the policy has no rule, so it limits nothing"),
+        (
+            "rules: { each: { quota: 5/s, per: header:x-user-id } }",
+            "anyone can write another `x-user-id` and have a fresh quota of the rule `each`",
+        ),
+        (
+            "rules: { each: { quota: 1001/h, algorithm: sliding-log } }",
+            "the rule `each` keeps up to 1001 entries for each key",
+        ),
+        (
+            "rules: { a: { quota: 5/s }, b: { quota: 1000/s } }",
+            "the rule `b` can never refuse: `a` is stricter in every way",
+        ),
+        ("rules: { a: { quota: 5/s } }\nroutes: [{ match: GTE /a }]", "the method GTE is not a usual one"),
+    ] {
+        let warnings = read(text).warnings;
+        assert_eq!(warnings.iter().map(|warning| warning.message.as_str()).collect::<Vec<_>>(), [message], "{text}");
+    }
+    for quiet in [
+        "rules: { a: { quota: 5/s, per: ip }, b: { quota: 1000/h, per: header:x-user-id } }",
+        "rules: { short: { quota: 5/s }, medium: { quota: 300/min, algorithm: sliding-window }, long: { quota: 5000/h } }",
+        "rules: { a: { quota: 5/s, mode: shadow }, b: { quota: 1000/s } }",
+        "rules: { a: { quota: 5/s, per: ip }, b: { quota: 1000/s, per: everyone } }",
+        "rules: { a: { quota: 5/s } }\nroutes: [{ match: REPORT /a }]",
+    ] {
+        assert!(read(quiet).warnings.is_empty(), "{quiet}: {:?}", read(quiet).warnings);
+    }
+}
+
+#[test]
+fn the_reference_page_is_fresh() {
+    let path = here("../../docs/reference/policy.md");
+    let made = aforo_policy::reference();
+    if std::env::var_os("UPDATE_EXPECTED").is_some() {
+        fs::write(&path, &made).unwrap();
+    }
+    let kept = fs::read_to_string(&path).unwrap_or_default();
+    assert!(kept == made, "docs/reference/policy.md is stale: run this test with UPDATE_EXPECTED=1");
+}
+
+#[test]
+fn a_small_file_cannot_grow_large() {
+    let bomb = format!("a: &a [x,x]\n{}", (0..40).map(|at| format!("b{at}: &b{at} [*a,*a]\n")).collect::<String>());
+    assert!(File::read("bomb.yaml", &bomb, &environment).is_err());
+    let deep = "[".repeat(1_000_000);
+    assert!(File::read("deep.yaml", &deep, &environment).is_err());
+    let large = format!("# {}\nrules: {{}}", "x".repeat(5 << 20));
+    assert!(File::read("large.yaml", &large, &environment).is_err());
+}
+
+/// A good file with some of its characters gone, doubled or changed.
+fn damaged() -> impl Strategy<Value = String> {
+    let texts: Vec<String> = good().into_iter().map(|(_, text)| text).collect();
+    let letter = prop_oneof![
+        proptest::sample::select(":{}[],-#&*!|>'\"%@`?\t\n 0/$~é\u{feff}\u{0}".chars().collect::<Vec<_>>()),
+        any::<char>(),
+    ];
+    let change = (any::<proptest::sample::Index>(), 0..4_u8, letter);
+    (proptest::sample::select(texts), proptest::collection::vec(change, 1..12)).prop_map(|(text, changes)| {
+        let mut letters: Vec<char> = text.chars().collect();
+        for (at, kind, letter) in changes {
+            if letters.is_empty() {
+                break;
+            }
+            let at = at.index(letters.len());
+            match kind {
+                0 => drop(letters.remove(at)),
+                1 => letters.insert(at, letter),
+                2 => letters[at] = letter,
+                _ => letters.truncate(at.max(1)),
+            }
+        }
+        letters.into_iter().collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_damage_to_a_file_makes_the_reader_fall(text in damaged()) {
+        match File::read("policy.yaml", &text, &environment) {
+            Ok(file) => drop(file.policy.meet(&Request::new("GET", "/a")).hits(&Request::new("GET", "/a"))),
+            Err(mistakes) => {
+                prop_assert!(mistakes.iter().count() > 0);
+                let places: Vec<_> = mistakes.iter().map(|mistake| (mistake.line, mistake.column)).collect();
+                prop_assert!(places.is_sorted() && places.iter().all(|place| place.0 > 0 && place.1 > 0));
+                prop_assert!(!mistakes.to_string().is_empty());
+            }
+        }
+    }
+
+    #[test]
+    fn no_text_makes_the_readers_of_texts_fall(text in "\\PC{0,40}") {
+        let _ = text.parse::<aforo_policy::Allowance>();
+        let _ = text.parse::<Match>().map(|matched| matched.at_host(&text));
+        let _ = text.parse::<aforo_policy::Percent>();
+        let _ = text.parse::<aforo_policy::Fact>();
+        let _ = Denied::template(&text, &text);
+    }
+}
