@@ -5,6 +5,7 @@
 
 mod changes;
 mod clocks;
+mod comparison;
 mod deciding;
 mod refunds;
 mod tables;
@@ -16,6 +17,7 @@ use aforo_core::{Cost, Decision, Hit, Hits, Key, Moment, Op, Quota, Store, Verdi
 
 pub use changes::*;
 pub use clocks::*;
+pub use comparison::*;
 pub use deciding::*;
 pub use refunds::*;
 pub use tables::*;
@@ -134,6 +136,8 @@ macro_rules! store_conformance {
         $crate::store_conformance!($harness:
             // tables
             replays_the_golden_tables,
+            // comparison
+            answers_as_the_plainest_store_does,
             // deciding
             admits_all_hits_or_none,
             charges_no_shadow_hit_of_a_refused_request,

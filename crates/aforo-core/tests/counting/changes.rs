@@ -107,3 +107,14 @@ fn a_longer_window_finds_the_units_of_the_shorter_ones_in_full() {
     assert_eq!(counter.standing(&minute, half_past).remaining, 5);
     assert_eq!(counter.standing(&hour, half_past).remaining, 0);
 }
+
+#[test]
+fn a_coarser_tick_gives_nothing_for_the_part_that_had_gone_by() {
+    // Nine microseconds into a tick of ten, a hundred units are owed. They take 360,006.12 µs to drain.
+    let (fine, coarse) = (Quota::per_second(100), Quota::per_hour(999_983).burst(1_251_978));
+    assert_eq!((fine.grain().tick, coarse.grain().tick), (1, 10));
+    let now = Moment::from_micros(1_780_000_000_000_009);
+    let mut counter = Counter::default();
+    counter.take(&fine, Cost::new(100), now);
+    assert!(counter.standing(&coarse, now).reset_micros > 360_006);
+}

@@ -71,3 +71,17 @@ proptest! {
             || quota.at_once() == u32::MAX);
     }
 }
+
+#[test]
+fn a_moment_at_which_nothing_was_taken_gives_nothing_back() {
+    let now = Moment::from_millis(1_780_000_000_500);
+    let quota = Quota::per_second(5);
+    for quota in [quota.fixed_window(), quota.sliding_window(), quota.sliding_log()] {
+        for taken_at in [Moment::EPOCH, now.plus_micros(500_000), now.plus_micros(7_000_000)] {
+            let mut counter = Counter::default();
+            counter.take(&quota, Cost::new(4), now);
+            refund(&mut counter, &quota, Cost::new(4), now, taken_at);
+            assert_eq!(counter.standing(&quota, now).remaining, 1, "{quota:?}, {taken_at:?}");
+        }
+    }
+}
