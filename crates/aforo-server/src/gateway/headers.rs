@@ -1,7 +1,9 @@
 //! The fields of a message on its way through: those that concern one connection only end here (RFC 9110, section
 //! 7.6.1), those that say where a request came from begin here.
 
-use http::header::{CONNECTION, EXPECT, HOST, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRANSFER_ENCODING, UPGRADE};
+use http::header::{
+    CONNECTION, EXPECT, Entry, HOST, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRANSFER_ENCODING, UPGRADE,
+};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::peer::Peer;
@@ -58,6 +60,11 @@ pub(super) fn strip(headers: &mut HeaderMap) {
 
 /// Removes the fields that `Connection` names.
 fn strip_named(headers: &mut HeaderMap) {
+    const NONE: [&[u8]; 2] = [b"keep-alive", b"close"];
+    let names_none = |line: &HeaderValue| NONE.iter().any(|word| line.as_bytes().eq_ignore_ascii_case(word));
+    if headers.get_all(CONNECTION).iter().all(names_none) {
+        return;
+    }
     let named: Vec<HeaderName> = tokens(headers, &CONNECTION)
         .filter(|token| !["close", "keep-alive", "upgrade", "te"].iter().any(|word| token.eq_ignore_ascii_case(word)))
         .filter_map(|token| HeaderName::from_bytes(token.as_bytes()).ok())
@@ -92,12 +99,15 @@ pub(super) fn forward_request(headers: &mut HeaderMap, peer: Option<&Peer>, host
 
 /// Says who asked, how, and for which host.
 fn tell_origin(headers: &mut HeaderMap, peer: &Peer) {
-    let chain = match headers.contains_key(&FORWARDED_FOR) {
-        false => Some(peer.field().clone()),
-        true => lengthen(headers, peer.field()),
-    };
-    if let Some(chain) = chain {
-        headers.insert(FORWARDED_FOR, chain);
+    match headers.entry(FORWARDED_FOR) {
+        Entry::Vacant(entry) => {
+            entry.insert(peer.field().clone());
+        }
+        Entry::Occupied(mut entry) => {
+            if let Some(chain) = lengthen(entry.iter(), peer.field()) {
+                entry.insert(chain);
+            }
+        }
     }
     if !(peer.is_believed() && headers.contains_key(&FORWARDED_PROTO)) {
         headers.insert(FORWARDED_PROTO, HeaderValue::from_static(peer.scheme().as_str()));
@@ -111,14 +121,8 @@ fn tell_origin(headers: &mut HeaderMap, peer: &Peer) {
 }
 
 /// All lines of `X-Forwarded-For` and the peer, as one: there are readers that see the first line only.
-fn lengthen(headers: &HeaderMap, peer: &HeaderValue) -> Option<HeaderValue> {
-    let lines: Vec<&[u8]> = headers
-        .get_all(&FORWARDED_FOR)
-        .iter()
-        .chain([peer])
-        .map(HeaderValue::as_bytes)
-        .filter(|line| !line.is_empty())
-        .collect();
+fn lengthen<'a>(lines: impl Iterator<Item = &'a HeaderValue>, peer: &'a HeaderValue) -> Option<HeaderValue> {
+    let lines: Vec<&[u8]> = lines.chain([peer]).map(HeaderValue::as_bytes).filter(|line| !line.is_empty()).collect();
     HeaderValue::from_bytes(&lines.join(&b", "[..])).ok()
 }
 

@@ -1,6 +1,10 @@
 //! HTTP/2 from clients, by a client that we did not write.
 
+use std::io::Write;
 use std::process::Output;
+use std::time::Duration;
+
+use hyper_util::rt::{TokioExecutor, TokioIo};
 
 use crate::support::{Gateway, OK, lossy, recorder, run, upstream};
 
@@ -93,10 +97,43 @@ fn a_drain_lets_a_stream_end_and_says_goaway() {
 #[test]
 fn an_idle_http2_connection_is_told_to_go() {
     let (address, _records) = recorder(OK);
-    let gateway = Gateway::with(address, |settings| settings.timeouts.header = std::time::Duration::from_millis(200));
+    let gateway = Gateway::with(address, |settings| settings.timeouts.header = Duration::from_millis(200));
     let mut client = gateway.connect();
     // The preface and empty settings, and then no request.
     client.send(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0");
     let said = client.rest();
     assert!(!said.contains("HTTP/1.1"), "{said}");
+}
+
+#[test]
+fn a_stream_that_nobody_reads_gives_back_its_upstream_and_spares_its_neighbours() {
+    let (ended, wait) = crate::support::signal();
+    let address = upstream(move |mut client| {
+        let request = client.head().expect("a head comes");
+        if request.starts_with("GET /small ") {
+            return client.send(OK);
+        }
+        client.send("HTTP/1.1 200 OK\r\nContent-Length: 1073741824\r\n\r\n");
+        while client.0.get_mut().write_all(&[b'x'; 1 << 16]).is_ok() {}
+        ended.send(()).unwrap();
+    });
+    let gateway = Gateway::with(address, |settings| settings.timeouts.body = Duration::from_millis(300));
+    let host = gateway.address;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let mut sender = runtime.block_on(async {
+        let stream = TokioIo::new(tokio::net::TcpStream::connect(host).await.unwrap());
+        let (sender, connection) = hyper::client::conn::http2::handshake(TokioExecutor::new(), stream).await.unwrap();
+        tokio::spawn(connection);
+        sender
+    });
+    let mut get = |path: &str| {
+        let uri = format!("http://{host}{path}");
+        let request = http::Request::get(uri).body(http_body_util::Empty::<bytes::Bytes>::new()).unwrap();
+        runtime.block_on(sender.send_request(request)).unwrap()
+    };
+    let unread = get("/large");
+    // The client's connection has to be driven while we wait: a stalled stream is no stalled connection.
+    runtime.block_on(runtime.spawn_blocking(move || wait.wait())).unwrap();
+    assert_eq!(get("/small").status(), 200);
+    drop(unread);
 }
