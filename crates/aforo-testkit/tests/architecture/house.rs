@@ -16,8 +16,12 @@ const TABLES: &[(&str, &str)] = &[];
 /// Where a test may sleep: (function, why that is not waiting for luck).
 const SLEEPS: &[(&str, &str)] = &[
     ("eventually", "asks again, up to a deadline"),
-    ("poll_until", "asks again, up to a deadline"),
-    ("wait_until", "asks again, up to a deadline"),
+    (
+        "a_fast_upstream_waits_for_a_slow_client",
+        "asks whether a count has come to rest: the time between is the question",
+    ),
+    ("bytes_that_trickle_do_not_prolong_a_header", "plays a slow client"),
+    ("a_body_that_is_slow_but_steady_arrives", "plays a slow client"),
 ];
 
 #[test]
