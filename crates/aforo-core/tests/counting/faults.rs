@@ -280,3 +280,18 @@ fn the_rest_of_a_reservation_comes_back_in_its_own_window() {
         assert_eq!(counter.standing(&quota, at(0)).remaining, 63, "{quota:?}");
     }
 }
+
+// === Refusals that are charged ===
+
+/// Fifty tries are charged against a quota of ten: whoever then raises it to twenty has raised nothing.
+#[test]
+fn charged_refusals_never_hold_more_than_the_quota() {
+    for (low, high) in all(Quota::per_hour(10)).into_iter().zip(all(Quota::per_hour(20))) {
+        let mut counter = Counter::default();
+        for cost in [1, 10, 40, u32::MAX] {
+            let weighed = counter.weigh(&low, Cost::new(cost), at(0));
+            counter.overcharge(&low, Cost::new(cost), &weighed);
+        }
+        assert_eq!(counter.standing(&high, at(0)).remaining, 10, "{high:?}");
+    }
+}

@@ -85,3 +85,16 @@ fn a_moment_at_which_nothing_was_taken_gives_nothing_back() {
         }
     }
 }
+
+#[test]
+fn of_two_counters_only_the_one_that_was_charged_gives_back() {
+    let quota = Quota::per_second(5).sliding_window();
+    let at = |window: u64| Moment::from_millis(1_780_000_000_000 + window * 1_000);
+    let mut counter = Counter::default();
+    counter.take(&quota, Cost::new(3), at(0));
+    counter.take(&quota, Cost::new(2), at(1));
+    for (taken_at, remaining) in [(at(0), 3), (at(1), 5)] {
+        refund(&mut counter, &quota, Cost::new(2), at(2), taken_at);
+        assert_eq!(counter.standing(&quota, at(2)).remaining, remaining, "{taken_at:?}");
+    }
+}
