@@ -15,7 +15,7 @@
 //! 5. **The service.** Whatever [`Listening::serve`] was given: layers around [`Forward`].
 //! 6. **Forward** (`forward`, `headers`). Fields that concern one connection only are removed, `X-Forwarded-*` are set,
 //!    path and query stay as they arrived.
-//! 7. **Upstream** (`pool`, `upstream`). The connection used last is used again, else a new one is opened. What an old
+//! 7. **Upstream** (`pool`, `lease`, `upstream`). The connection used last is used again, else a new one is opened. What an old
 //!    connection did not take is sent once more; what may have been taken is not, unless repeating it is harmless.
 //! 8. **Respond.** The body flows as it comes, in both directions, at the pace of the slower side. When it has ended the
 //!    upstream connection returns to the pool. A `101` turns both connections into a `tunnel`.
@@ -38,10 +38,12 @@ mod bind;
 mod clock;
 mod connection;
 mod exchange;
+mod failure;
 mod forward;
 mod headers;
 mod hush;
 mod incoming;
+mod lease;
 mod peer;
 mod pool;
 mod problem;

@@ -55,7 +55,11 @@ impl Greeter {
         let mut http = auto::Builder::new(Local);
         // The sweep watches over the header; hyper's own timer would be one a request.
         http.http1().max_buf_size(BUFFER).header_read_timeout(None);
-        http.http2().max_concurrent_streams(STREAMS).max_header_list_size(HEADER_LIST);
+        http.http2()
+            .max_concurrent_streams(STREAMS)
+            .max_header_list_size(HEADER_LIST)
+            // For each stream: a client that opens many and reads none fills this often.
+            .max_send_buf_size(BUFFER);
         Self { http, tls, roster }
     }
 

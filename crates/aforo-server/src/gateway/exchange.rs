@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use http::Version;
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 
@@ -35,8 +36,8 @@ pin_project! {
 // === impl Exchange ===
 
 impl Exchange {
-    pub(super) fn begin(pulse: &Arc<Pulse>) -> Self {
-        pulse.begin();
+    pub(super) fn begin(pulse: &Arc<Pulse>, version: Version) -> Self {
+        pulse.begin(version);
         Self { pulse: Arc::clone(pulse) }
     }
 

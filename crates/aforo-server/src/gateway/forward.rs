@@ -1,42 +1,38 @@
 //! The service at the end of the line: a request goes to an upstream, and its response comes back.
 
+mod body;
+
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING, UPGRADE};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Version};
-use http_body::{Body, Frame, SizeHint};
+use http_body::Body;
 use hyper::body::Incoming;
 use hyper::upgrade::OnUpgrade;
 use tower_service::Service;
 
+use super::failure::Failure;
 use super::headers::{forward_request, strip, upgrade_of};
 use super::hush::Hush;
 use super::incoming::IncomingBody;
+use super::lease::{Answer, Lease, Sent};
 use super::peer::Peer;
-use super::pool::{Answer, Failure, Lease, Pool, Sent};
-use super::problem::Problem;
+use super::pool::Pool;
 use super::settings::Upstream;
 use super::sweep::Roster;
 use super::tunnel;
 use super::upstream::UpstreamBody;
+
+pub use self::body::ForwardBody;
 
 /// Forwards requests to the upstreams. Clones share the worker's connections.
 #[derive(Clone)]
 pub struct Forward {
     pool: Rc<Pool>,
     hush: Rc<Hush>,
-}
-
-/// The body of a forwarded response. It returns the upstream connection when it has ended.
-pub struct ForwardBody(Content);
-
-enum Content {
-    Upstream { incoming: Incoming, lease: Option<Lease>, hush: Rc<Hush> },
-    Own(Option<Bytes>),
 }
 
 // === impl Forward ===
@@ -53,7 +49,7 @@ impl Forward {
             Ok(response) => response,
             Err(failure) => {
                 self.log(&failure);
-                problem(&failure).respond().map(|bytes| ForwardBody(Content::Own(Some(bytes))))
+                failure.problem().respond().map(ForwardBody::own)
             }
         }
     }
@@ -88,19 +84,11 @@ impl Forward {
         strip(response.headers_mut());
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("upgrade"));
         response.headers_mut().insert(UPGRADE, protocol);
-        Ok(response.map(|_| ForwardBody(Content::Own(None))))
+        Ok(response.map(|_| ForwardBody::empty()))
     }
 
     fn log(&self, failure: &Failure) {
-        let (reason, error): (_, Option<&dyn std::error::Error>) = match failure {
-            Failure::Unreachable(error) => ("no upstream can be reached", Some(error)),
-            Failure::ConnectTimeout => ("no upstream accepted a connection in time", None),
-            Failure::Silent => ("the upstream was silent for too long", None),
-            Failure::Broken(error) => ("the upstream broke off", Some(error)),
-            Failure::Invalid(reason) => (*reason, None),
-            // The client's own doing, and no news for an operator.
-            Failure::ClientSilent | Failure::ClientBroken => return,
-        };
+        let Some((reason, error)) = failure.reason() else { return };
         self.hush.say(|held| {
             tracing::warn!(target: "aforo::gateway", error, held, "no response from the upstream: {reason}");
         });
@@ -181,89 +169,4 @@ fn prepare_response(headers: &mut HeaderMap, length: Option<u64>) -> Result<(), 
     }
     strip(headers);
     Ok(())
-}
-
-/// What the client hears: what failed, and nothing of what is behind the gateway.
-fn problem(failure: &Failure) -> Problem {
-    match failure {
-        Failure::Unreachable(_) => Problem::new(StatusCode::BAD_GATEWAY, "The upstream server cannot be reached."),
-        Failure::ConnectTimeout => {
-            Problem::new(StatusCode::GATEWAY_TIMEOUT, "The upstream server did not accept a connection in time.")
-        }
-        Failure::Silent => Problem::new(StatusCode::GATEWAY_TIMEOUT, "The upstream server did not answer in time."),
-        Failure::Broken(_) => {
-            Problem::new(StatusCode::BAD_GATEWAY, "The upstream server broke off before it had answered.")
-        }
-        Failure::Invalid(_) => {
-            Problem::new(StatusCode::BAD_GATEWAY, "The response of the upstream server cannot be passed on.")
-        }
-        Failure::ClientSilent => {
-            Problem::last(StatusCode::REQUEST_TIMEOUT, "The body of the request took too long to arrive.")
-        }
-        Failure::ClientBroken => Problem::last(StatusCode::BAD_REQUEST, "The body of the request is malformed."),
-    }
-}
-
-// === impl ForwardBody ===
-
-impl ForwardBody {
-    fn new(incoming: Incoming, lease: Lease, hush: &Rc<Hush>) -> Self {
-        if incoming.is_end_stream() {
-            lease.give_back();
-            return Self(Content::Own(None));
-        }
-        Self(Content::Upstream { incoming, lease: Some(lease), hush: Rc::clone(hush) })
-    }
-}
-
-impl Body for ForwardBody {
-    type Data = Bytes;
-    type Error = hyper::Error;
-
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        let (incoming, lease, hush) = match &mut self.0 {
-            Content::Own(bytes) => return Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
-            Content::Upstream { incoming, lease, hush } => (incoming, lease, hush),
-        };
-        let polled = Pin::new(&mut *incoming).poll_frame(cx);
-        match &polled {
-            Poll::Pending => {}
-            Poll::Ready(Some(Err(error))) => {
-                if let Some(lease) = lease.take() {
-                    log_cut(hush, &lease, error);
-                }
-            }
-            // hyper does not ask again after trailers, nor when the length is reached.
-            Poll::Ready(Some(Ok(frame))) if !frame.is_trailers() && !incoming.is_end_stream() => {}
-            Poll::Ready(_) => {
-                if let Some(lease) = lease.take() {
-                    lease.give_back();
-                }
-            }
-        }
-        polled
-    }
-
-    fn is_end_stream(&self) -> bool {
-        match &self.0 {
-            Content::Upstream { incoming, .. } => incoming.is_end_stream(),
-            Content::Own(bytes) => bytes.is_none(),
-        }
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        match &self.0 {
-            Content::Upstream { incoming, .. } => incoming.size_hint(),
-            Content::Own(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
-        }
-    }
-}
-
-/// The client sees a response that is cut off, so an operator should see why.
-fn log_cut(hush: &Hush, lease: &Lease, error: &hyper::Error) {
-    let upstream = lease.upstream().map(tracing::field::display);
-    let silent = lease.is_silent();
-    hush.say(|held| {
-        tracing::warn!(target: "aforo::gateway", upstream, silent, %error, held, "a response was cut off");
-    });
 }

@@ -3,20 +3,18 @@
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Duration;
 
-use http::{HeaderValue, Request, Response};
-use hyper::body::Incoming;
-use hyper::client::conn::TrySendError;
-use hyper::client::conn::http1::SendRequest;
+use http::{HeaderValue, Request};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::clock::StampCell;
+use super::failure::Failure;
+use super::lease::{Answer, Connection, Lease, Sent};
 use super::settings::Upstream;
 use super::sweep::Roster;
-use super::upstream::{self, Fault, UpstreamBody, UpstreamPulse};
+use super::upstream::{self, UpstreamBody};
 
 /// Resting connections to one upstream. More than that would outlive the burst that opened them for nothing.
 const RESTING: usize = 256;
@@ -35,49 +33,6 @@ struct Site {
     /// The one used last is used next: the others can grow old and be closed.
     resting: RefCell<Vec<Connection>>,
     refused: StampCell,
-}
-
-struct Connection {
-    sender: SendRequest<UpstreamBody>,
-    pulse: Arc<UpstreamPulse>,
-}
-
-/// A connection in use. Dropped before it is given back, it is closed.
-pub(super) struct Lease {
-    connection: Connection,
-    pool: Rc<Pool>,
-    site: usize,
-    rested: bool,
-}
-
-/// A response that has begun, and the connection that the rest of it comes over.
-pub(super) type Answer = (Response<Incoming>, Lease);
-
-/// What became of a request that was sent.
-pub(super) enum Sent {
-    /// The response has begun.
-    Answered(Answer),
-    /// The upstream did not take it, or it may be sent again: here it is.
-    Returned(Request<UpstreamBody>),
-}
-
-/// Why there is no response from an upstream.
-#[derive(Debug)]
-pub(super) enum Failure {
-    /// There is no connection to any.
-    Unreachable(io::Error),
-    /// The upstream did not accept a connection in time.
-    ConnectTimeout,
-    /// It was silent for too long.
-    Silent,
-    /// It broke off, or what it said is not HTTP.
-    Broken(hyper::Error),
-    /// What it said cannot be passed on safely.
-    Invalid(&'static str),
-    /// The client stopped sending its request.
-    ClientSilent,
-    /// The client's request broke off or made no sense.
-    ClientBroken,
 }
 
 // === impl Pool ===
@@ -150,7 +105,7 @@ impl Pool {
         let mut resting = self.sites.get(site)?.resting.borrow_mut();
         while let Some(connection) = resting.pop() {
             if connection.sender.is_ready() {
-                return Some(Lease { connection, pool: Rc::clone(self), site, rested: true });
+                return Some(Lease::new(connection, self, site, true));
             }
         }
         None
@@ -176,90 +131,20 @@ impl Pool {
         let _ = stream.set_nodelay(true);
         let pulse = self.roster.enter_upstream();
         let sender = upstream::open(stream, &pulse).await.map_err(Failure::Broken)?;
-        Ok(Lease { connection: Connection { sender, pulse }, pool: Rc::clone(self), site: number, rested: false })
+        Ok(Lease::new(Connection { sender, pulse }, self, number, false))
     }
-}
 
-// === impl Lease ===
-
-impl Lease {
-    /// Sends a request, and returns a future of the head of its response. The request is on its way when this returns: so
-    /// the future does not carry it, and stays small.
-    pub(super) fn send(
-        mut self,
-        mut request: Request<UpstreamBody>,
-    ) -> impl Future<Output = Result<Sent, Failure>> + use<> {
-        let Connection { sender, pulse } = &mut self.connection;
-        // A server that closes a connection which rested for long may cross our request on its way. Only then is it worth
-        // keeping a copy.
-        let copy = (self.rested && pulse.is_cold() && is_repeatable(&request)).then(|| Box::new(repeat(&request)));
-        pulse.begin();
-        request.body_mut().send_over(pulse);
-        let sending = sender.try_send_request(request);
-        async move {
-            match sending.await {
-                Ok(response) => Ok(Sent::Answered((response, self))),
-                Err(error) => self.explain(error, copy),
-            }
+    /// Keeps a connection for the next request.
+    pub(super) fn rest(&self, site: usize, connection: Connection) {
+        let Some(site) = self.sites.get(site) else { return };
+        let mut resting = site.resting.borrow_mut();
+        if resting.len() < RESTING {
+            connection.pulse.rest();
+            resting.push(connection);
         }
     }
 
-    /// What an error means for the request.
-    fn explain(
-        &self,
-        mut error: TrySendError<Request<UpstreamBody>>,
-        copy: Option<Box<Request<UpstreamBody>>>,
-    ) -> Result<Sent, Failure> {
-        let untaken = error.take_message().or(copy.map(|copy| *copy));
-        match (untaken, self.connection.pulse.fault()) {
-            (Some(request), Fault::None) if self.rested => Ok(Sent::Returned(request)),
-            (_, Fault::UpstreamSilent) => Err(Failure::Silent),
-            (_, Fault::ClientSilent) => Err(Failure::ClientSilent),
-            (_, Fault::ClientBroken) => Err(Failure::ClientBroken),
-            (_, Fault::None) => Err(Failure::Broken(error.into_error())),
-        }
+    pub(super) fn upstream(&self, site: usize) -> Option<&Upstream> {
+        self.sites.get(site).map(|site| &site.upstream)
     }
-
-    /// The response has ended: the connection may serve the next request, if it is able to.
-    pub(super) fn give_back(self) {
-        let Self { connection, pool, site, .. } = self;
-        if let Some(site) = pool.sites.get(site)
-            && connection.sender.is_ready()
-        {
-            let mut resting = site.resting.borrow_mut();
-            if resting.len() < RESTING {
-                connection.pulse.rest();
-                resting.push(connection);
-            }
-        }
-    }
-
-    /// The connection leaves HTTP.
-    pub(super) fn become_tunnel(&self) {
-        self.connection.pulse.become_tunnel();
-    }
-
-    /// The upstream at the other end.
-    pub(super) fn upstream(&self) -> Option<&Upstream> {
-        self.pool.sites.get(self.site).map(|site| &site.upstream)
-    }
-
-    /// Whether the upstream was silent for too long.
-    pub(super) fn is_silent(&self) -> bool {
-        self.connection.pulse.fault() == Fault::UpstreamSilent
-    }
-}
-
-/// Whether a request may reach the upstream twice without harm.
-fn is_repeatable(request: &Request<UpstreamBody>) -> bool {
-    request.body().is_empty() && request.method().is_idempotent()
-}
-
-fn repeat(request: &Request<UpstreamBody>) -> Request<UpstreamBody> {
-    let mut copy = Request::new(UpstreamBody::Empty);
-    *copy.method_mut() = request.method().clone();
-    *copy.uri_mut() = request.uri().clone();
-    *copy.version_mut() = request.version();
-    *copy.headers_mut() = request.headers().clone();
-    copy
 }

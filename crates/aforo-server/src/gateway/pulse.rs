@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering::Relaxed};
 
+use http::Version;
+
 use super::alarm::{Alarm, Call};
 use super::clock::{Clock, Stamp, StampCell};
 use super::settings::Timeouts;
@@ -81,7 +83,9 @@ impl Pulse {
     }
 
     /// A request is complete up to its body.
-    pub(super) fn begin(&self) {
+    pub(super) fn begin(&self, version: Version) {
+        // The first bytes may have been too few to tell.
+        self.http2.store(version == Version::HTTP_2, Relaxed);
         self.open.store(self.open.load(Relaxed) + 1, Relaxed);
         self.phase.store(Phase::Serving as u8, Relaxed);
     }

@@ -64,7 +64,7 @@ where
     type Future = Receiving<S>;
 
     fn call(&self, request: Request<Incoming>) -> Receiving<S> {
-        let exchange = Some(Exchange::begin(&self.pulse));
+        let exchange = Some(Exchange::begin(&self.pulse, request.version()));
         let mut request = request.map(|body| IncomingBody::new(body, self.silence));
         let stage = match normalize(&mut request) {
             Ok(()) => {

@@ -91,6 +91,21 @@ impl Settings {
     }
 }
 
+impl Timeouts {
+    /// At most a year each, so that a point in time plus a timeout is always a point in time.
+    pub(super) fn bounded(self) -> Self {
+        const YEAR: Duration = Duration::from_secs(366 * 24 * 60 * 60);
+        let Self { header, body, connect, upstream, idle } = self;
+        Self {
+            header: header.min(YEAR),
+            body: body.min(YEAR),
+            connect: connect.min(YEAR),
+            upstream: upstream.min(YEAR),
+            idle: idle.min(YEAR),
+        }
+    }
+}
+
 impl Default for Timeouts {
     fn default() -> Self {
         Self {

@@ -34,7 +34,7 @@ impl Roster {
     pub(super) fn new(timeouts: Timeouts) -> Rc<Self> {
         Rc::new(Self {
             clock: Arc::new(Clock::new()),
-            timeouts,
+            timeouts: timeouts.bounded(),
             clients: RefCell::default(),
             upstreams: RefCell::default(),
             draining: Cell::new(false),
