@@ -1,0 +1,20 @@
+//! Any text is a path to somebody: its normal form is a path, and is stable.
+#![no_main]
+
+use aforo_http::path::normal_forms;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|path: &str| {
+    let forms = normal_forms(path);
+    for form in [Some(forms.normal.as_ref()), forms.encoded_slash_kept.as_deref()].into_iter().flatten() {
+        assert!(form.starts_with('/'), "{form:?}");
+        assert!(form.len() == 1 || !form.ends_with('/'), "{form:?}");
+        assert!(!form.contains("//") && !form.contains('\\') && !form.contains(';'), "{form:?}");
+        assert!(form.split('/').all(|segment| segment != "." && segment != ".."), "{form:?}");
+        assert!(form.len() <= 3 * path.len() + 1, "{form:?}");
+    }
+    // What is left escaped is not decoded a second time, so only a form without escapes has to be its own.
+    if !forms.normal.contains('%') {
+        assert_eq!(normal_forms(&forms.normal).normal, forms.normal);
+    }
+});
