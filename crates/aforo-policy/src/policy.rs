@@ -146,14 +146,17 @@ impl Policy {
     #[inline]
     pub(crate) fn find(&self, request: &impl Describe) -> Met {
         let (method, host, path) = (request.method(), request.host(), request.path());
-        let place = Place::from(self.tree.find(method, host, path));
-        let exemption = self.exempt.find(method, host, path);
+        // Many policies have no routes, or no exemptions.
+        let (routes, exemptions) = (!self.parts.routes.is_empty(), !self.parts.exemptions.is_empty());
+        let place_of = |path| Place::from(if routes { self.tree.find(method, host, path) } else { None });
+        let exemption_of = |path| if exemptions { self.exempt.find(method, host, path) } else { None };
+        let (place, exemption) = (place_of(path), exemption_of(path));
         let Some(path) = request.other_path() else {
             return Met { place, other: None, exemption };
         };
-        let other = Place::from(self.tree.find(method, host, path));
+        let other = place_of(path);
         // Only what is exempt in both forms is.
-        let exemption = exemption.filter(|_| self.exempt.find(method, host, path).is_some());
+        let exemption = exemption.filter(|_| exemption_of(path).is_some());
         Met { place, other: Some(other).filter(|other| exemption.is_none() && *other != place), exemption }
     }
 

@@ -93,6 +93,23 @@ fn push_header<'a>(text: &mut Text, lines: impl Iterator<Item = &'a [u8]>) -> bo
     present
 }
 
+/// The decimal digits of each octet, followed by dots, and how many digits there are.
+const OCTETS: [([u8; 3], usize); 256] = {
+    let mut table = [([b'.'; 3], 0); 256];
+    let mut octet = 0;
+    while octet < table.len() {
+        let [hundreds, tens, ones] =
+            [b'0' + (octet / 100) as u8, b'0' + (octet / 10 % 10) as u8, b'0' + (octet % 10) as u8];
+        table[octet] = match octet {
+            0..10 => ([ones, b'.', b'.'], 1),
+            10..100 => ([tens, ones, b'.'], 2),
+            _ => ([hundreds, tens, ones], 3),
+        };
+        octet += 1;
+    }
+    table
+};
+
 /// A subject that is being written.
 struct Text {
     bytes: [u8; ROOM],
@@ -155,22 +172,20 @@ impl Text {
     fn push_address(&mut self, address: IpAddr) {
         match address.to_canonical() {
             IpAddr::V4(address) => {
-                for (at, octet) in address.octets().into_iter().enumerate() {
-                    if at > 0 {
-                        self.push(b".");
+                // Every request comes by here, so the digits are looked up, and pushed all at once.
+                let mut text = [b'.'; 18];
+                let mut length = 0;
+                for octet in address.octets() {
+                    let (digits, written) = OCTETS[usize::from(octet)];
+                    if let Some(place) = text.get_mut(length..length + 3) {
+                        place.copy_from_slice(&digits);
                     }
-                    self.push_octet(octet);
+                    length += written + 1;
                 }
+                self.push(text.get(..length - 1).unwrap_or(&[]));
             }
             IpAddr::V6(address) => self.push_network(address),
         }
-    }
-
-    #[inline]
-    fn push_octet(&mut self, octet: u8) {
-        let digits = [b'0' + octet / 100, b'0' + octet / 10 % 10, b'0' + octet % 10];
-        let leading = if octet >= 100 { 0 } else { 2 - usize::from(octet >= 10) };
-        self.push(&digits[leading..]);
     }
 
     /// The last 64 bits are zero, so the run of zeros that is written as `::` is always the one at the end

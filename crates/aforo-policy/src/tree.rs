@@ -72,7 +72,10 @@ impl Tree {
         if path.is_empty() {
             return best(&self.ends, method, host);
         }
-        let (segment, rest) = path.split_once('/').unwrap_or((path, ""));
+        // Segments are short: looking at each byte takes less than setting up a search.
+        let end = path.bytes().position(|byte| byte == b'/').unwrap_or(path.len());
+        let (segment, rest) = path.split_at(end);
+        let rest = rest.get(1..).unwrap_or_default();
         let literal = || {
             let at = self.literals.binary_search_by(|(known, _)| known.as_str().cmp(segment)).ok()?;
             self.literals.get(at)?.1.walk(method, host, rest)

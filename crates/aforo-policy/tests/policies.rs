@@ -1,5 +1,8 @@
 //! Policies that are right: what they say, that the schema takes them, and that no damage to them makes the reader fall.
 
+// A panic is how a test fails.
+#![allow(clippy::unwrap_used)]
+
 mod request;
 mod schema;
 
@@ -193,6 +196,7 @@ fn what_looks_like_no_good_is_warned_of() {
         "rules: { short: { quota: 5/s }, medium: { quota: 300/min, algorithm: sliding-window }, long: { quota: 5000/h } }",
         "rules: { a: { quota: 5/s, mode: shadow }, b: { quota: 1000/s } }",
         "rules: { a: { quota: 5/s, per: ip }, b: { quota: 1000/s, per: everyone } }",
+        "rules: { a: { quota: 5/s }, b: { quota: 15/s, algorithm: sliding-window } }",
         "rules: { a: { quota: 5/s } }\nroutes: [{ match: REPORT /a }]",
     ] {
         assert!(read(quiet).warnings.is_empty(), "{quiet}: {:?}", read(quiet).warnings);

@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by falling")]
-
 //! As much of JSON Schema as the policy's schema uses, so that files can be held against it.
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
