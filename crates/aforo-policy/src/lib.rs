@@ -1,4 +1,13 @@
 //! Which rules meet a request, and under which key: the policy file, and the limiter that obeys it.
+//!
+//! A [`File`] is read, and all its mistakes are told at once. It holds a [`Policy`], which is compiled: a request that
+//! describes itself ([`Describe`]) *meets* a route and its rules, and asks one question for each of them. A [`Limiter`]
+//! joins the policy to any store, and its [`Answer`] says what was decided and why.
+//!
+//! What is not here: counting (that is `aforo-core`), a store, and HTTP, whose paths and fields arrive in a normal form.
+//!
+//! From the description to the decision nothing is allocated. A key is text that a person can read, and two different
+//! lists of values never share one.
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
