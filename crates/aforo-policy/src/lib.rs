@@ -54,6 +54,7 @@ pub use route::{Match, Methods, Route, UNMATCHED};
 pub use rule::{Rule, WhenMissing};
 pub use scope::Scope;
 pub use template::{Template, stands_for_itself};
+pub use worst_case::WorstCase;
 
 /// The policy that the program's demo runs under: a policy file to look at.
 pub const DEMO: &str = include_str!("../policies/demo.yaml");

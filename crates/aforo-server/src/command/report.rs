@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use aforo_core::{Algorithm, Key, Mode};
-use aforo_policy::{File, Mistake, Mistakes, Policy, Rule};
+use aforo_policy::{File, Mistake, Mistakes, Policy, Route, Rule, WorstCase};
 use serde_json::{Value, json};
 
 /// The name of a rule's algorithm in the policy file.
@@ -38,44 +38,32 @@ pub(super) fn quota(rule: &Rule) -> String {
     }
 }
 
-/// "at most 200 in any 60 s".
-fn worst_case(rule: &Rule) -> String {
-    match rule.quota() {
-        None => "no limit".to_owned(),
-        Some(quota) if quota.limit() == 0 => "nothing passes".to_owned(),
-        Some(quota) => format!("at most {} in any {}", quota.worst_case(), humantime::format_duration(quota.window())),
-    }
-}
-
-/// Every rule of a policy with the route it stands on; `None` for the rules above the routes.
-fn placed(policy: &Policy) -> impl Iterator<Item = (Option<&str>, &Rule)> {
-    let above = policy.rules().iter().map(|rule| (None, rule));
-    let on_routes = policy.routes().iter().flat_map(|route| route.rules.iter().map(|rule| (Some(route.name()), rule)));
-    // A rule that stands on a route as it stands above is one rule.
-    let own = on_routes.filter(|(_, rule)| !policy.rules().iter().any(|above| above.scope() == rule.scope()));
-    above.chain(own)
-}
-
 /// The rules with what they allow, for the admin listener.
 pub(crate) fn rules_json(policy: &Policy) -> Vec<Value> {
-    let rule = |(route, rule): (Option<&str>, &Rule)| {
+    let rule = |placed: WorstCase<'_>| {
         json!({
-            "rule": rule.name(),
-            "route": route,
-            "quota": quota(rule),
-            "algorithm": algorithm(rule),
-            "per": rule.partition.to_string(),
-            "mode": mode(rule),
-            "worst_case": worst_case(rule),
+            "rule": placed.rule.name(),
+            "route": placed.route.map(Route::name),
+            "quota": quota(placed.rule),
+            "algorithm": algorithm(placed.rule),
+            "per": placed.rule.partition.to_string(),
+            "mode": mode(placed.rule),
+            "worst_case": placed.to_string(),
         })
     };
-    placed(policy).map(rule).collect()
+    policy.worst_cases().map(rule).collect()
 }
 
 /// The worst cases, as `check` tells them.
 pub(super) fn worst_cases_json(policy: &Policy) -> Vec<Value> {
-    let rule = |(route, rule): (Option<&str>, &Rule)| json!({ "rule": rule.name(), "route": route, "worst_case": worst_case(rule) });
-    placed(policy).map(rule).collect()
+    let rule = |placed: WorstCase<'_>| {
+        json!({
+            "rule": placed.rule.name(),
+            "route": placed.route.map(Route::name),
+            "worst_case": placed.to_string(),
+        })
+    };
+    policy.worst_cases().map(rule).collect()
 }
 
 fn mistake_json(file: &str, mistake: &Mistake) -> Value {
@@ -101,16 +89,17 @@ pub(super) fn warnings_json(name: &str, warnings: &[Mistake]) -> Value {
 /// A good policy in words.
 pub(super) fn text(name: &str, file: &File) -> String {
     let policy = &file.policy;
-    let rows: Vec<[String; 5]> = placed(policy)
-        .map(|(route, rule)| {
-            let on = route.map_or_else(|| "everywhere".to_owned(), str::to_owned);
+    let rows: Vec<[String; 5]> = policy
+        .worst_cases()
+        .map(|placed| {
+            let rule = placed.rule;
             let mode = if rule.mode == Mode::Shadow { " (shadow)" } else { "" };
             [
                 format!("{}{mode}", rule.name()),
-                on,
+                placed.route.map_or("everywhere", Route::name).to_owned(),
                 quota(rule),
                 format!("{} per {}", algorithm(rule), rule.partition),
-                worst_case(rule),
+                placed.to_string(),
             ]
         })
         .collect();

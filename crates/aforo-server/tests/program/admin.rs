@@ -69,7 +69,7 @@ fn status_counts_what_was_answered() {
     assert_eq!(status["version"], env!("CARGO_PKG_VERSION"));
     let rules = Request::get("/api/v1/rules").to(program.admin()).json();
     assert_eq!(rules[0]["rule"], "each");
-    assert_eq!(rules[0]["worst_case"], "at most 4 in any 1h");
+    assert_eq!(rules[0]["worst_case"], "at most 4 in any 3600 s");
 }
 
 #[test]

@@ -21,9 +21,9 @@ fn a_good_policy_is_told_by_its_worst_cases() {
     let said = text(&checked.stdout);
     assert_eq!(checked.status.code(), Some(0), "{said}");
     for part in [
-        "at most 10 in any 1s",
-        "at most 200 in any 1m",
-        "at most 5 in any 1m",
+        "at most 10 in any 1 s",
+        "at most 200 in any 60 s",
+        "at most 5 in any 60 s",
         "POST /auth/login",
         "(shadow)",
         "exempt: /health",
@@ -40,7 +40,7 @@ fn a_good_policy_as_json() {
     let answer: serde_json::Value = serde_json::from_slice(&checked.stdout).unwrap();
     assert_eq!(answer["ok"], true);
     assert_eq!(answer["mistakes"], json!([]));
-    assert_eq!(answer["rules"][0], json!({ "rule": "short", "route": null, "worst_case": "at most 10 in any 1s" }));
+    assert_eq!(answer["rules"][0], json!({ "rule": "short", "route": null, "worst_case": "at most 10 in any 1 s" }));
     assert_eq!(checked.status.code(), Some(0));
 }
 
