@@ -92,6 +92,7 @@ impl Counter {
         entries.extend(std::iter::repeat_n(weighed.from, limit.min(cost.units() as usize)));
         entries.drain(..entries.len().saturating_sub(limit));
         self.keep(quota, entries);
+        assert_eq!(self.state, state, "the engine's summary says what the entries say");
     }
 
     fn keep(&mut self, quota: &Quota, entries: Vec<Moment>) {

@@ -28,8 +28,9 @@ fn settle(quota: &Quota, capacity: u64, state: &State, now: Moment) -> (u64, Mom
         tick => from.micros_since(at) / u64::from(tick),
     };
     let drained = ticks.saturating_mul(grain.per_tick.into());
-    // A lowered burst leaves at most a full debt.
-    (debt.saturating_sub(drained).min(capacity), from)
+    // A lowered burst leaves at most a full debt. It was full when it was counted, not now: else a wait would begin
+    // anew each time it is asked for.
+    (debt.min(capacity).saturating_sub(drained), from)
 }
 
 #[inline(always)]

@@ -7,6 +7,7 @@ use aforo_testkit::Counter;
 use proptest::prelude::*;
 
 use crate::histories::{beginnings, cases, quotas, steady};
+use crate::promises::seen;
 
 proptest! {
     #![proptest_config(cases(800))]
@@ -44,6 +45,34 @@ proptest! {
             prop_assert!(remaining == left || remaining > left && then.window() < first.window());
         } else {
             prop_assert_eq!(remaining, left, "{} of {:?} were used", used, first);
+        }
+    }
+
+    #[test]
+    fn what_is_promised_under_a_changed_quota_is_kept(
+        first in quotas(), then in quotas(), lowered in any::<bool>(), start in beginnings(), steps in steady(20),
+    ) {
+        let then = if lowered {
+            Quota::counted_by(first.algorithm(), first.limit().div_ceil(2), first.window()).unwrap_or(then)
+        } else {
+            then
+        };
+        let (mut counter, mut now) = (Counter::default(), start);
+        for step in steps {
+            now = step.gap.after(&first, now);
+            counter.take(&first, step.ask.of(&first), now);
+        }
+        for cost in [1, then.at_once()].map(Cost::new) {
+            let weighed = counter.weigh(&then, cost, now);
+            let from = seen(&then, &weighed, now);
+            match weighed.wait.as_micros() {
+                Some(0) => {}
+                Some(wait) => {
+                    prop_assert!(!counter.weigh(&then, cost, from.plus_micros(wait - 1)).allowed());
+                    prop_assert!(counter.weigh(&then, cost, from.plus_micros(wait)).allowed());
+                }
+                None => prop_assert!(false, "{cost:?} can be had at once, so it fits some day"),
+            }
         }
     }
 
@@ -117,4 +146,17 @@ fn a_coarser_tick_gives_nothing_for_the_part_that_had_gone_by() {
     let mut counter = Counter::default();
     counter.take(&fine, Cost::new(100), now);
     assert!(counter.standing(&coarse, now).reset_micros > 360_006);
+}
+
+#[test]
+fn a_wait_after_the_burst_was_lowered_does_not_begin_anew() {
+    let (high, low) = (Quota::per_second(10), Quota::per_second(1));
+    let now = Moment::from_millis(1_780_000_000_000);
+    let mut counter = Counter::default();
+    counter.take(&high, Cost::new(10), now);
+    for passed in [0, 1, 999_999] {
+        let weighed = counter.weigh(&low, Cost::ONE, now.plus_micros(passed));
+        assert_eq!(weighed.wait.as_micros(), Some(1_000_000 - passed));
+    }
+    assert!(counter.weigh(&low, Cost::ONE, now.plus_micros(1_000_000)).allowed());
 }

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use crate::histories::{Step, beginnings, cases, quotas, unsteady};
 
 /// The moment that promises count from: what the clock shows for a bucket, else the one that is counted by.
-fn seen(quota: &Quota, weighed: &Weighed, now: Moment) -> Moment {
+pub(crate) fn seen(quota: &Quota, weighed: &Weighed, now: Moment) -> Moment {
     if matches!(quota.algorithm(), Algorithm::TokenBucket { .. }) { now } else { weighed.from }
 }
 

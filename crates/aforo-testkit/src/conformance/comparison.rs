@@ -75,7 +75,9 @@ fn rules(numbers: &mut Numbers) -> Vec<(Quota, Mode, bool)> {
 
 /// Some of the rules, for one of three subjects.
 fn request<H: Harness>(trial: &Trial<H>, rules: &[(Quota, Mode, bool)], numbers: &mut Numbers) -> Vec<Hit> {
-    let (subject, chosen) = (numbers.below(3), 1 + numbers.below(255));
+    // Half of the requests meet one rule, as most do.
+    let subject = numbers.below(3);
+    let chosen = if numbers.below(2) == 0 { 1 << numbers.below(8) } else { 1 + numbers.below(255) };
     let met = rules.iter().enumerate().filter(|(rule, _)| chosen >> rule & 1 == 1);
     met.map(|(rule, &(quota, mode, count_denied))| {
         let hit = Hit { mode, count_denied, ..trial.hit(&format!("{rule}.{subject}"), quota) };
