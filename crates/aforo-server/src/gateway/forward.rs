@@ -15,10 +15,10 @@ use hyper::upgrade::OnUpgrade;
 use tower_service::Service;
 
 use super::failure::Failure;
-use super::headers::{forward_request, strip, upgrade_of};
+use super::headers::{Hops, forward_request, upgrade_of};
 use super::hush::Hush;
 use super::incoming::IncomingBody;
-use super::lease::{Answer, Lease, Sent};
+use super::lease::{Answer, Sent};
 use super::peer::Peer;
 use super::pool::Pool;
 use super::settings::Upstream;
@@ -61,7 +61,7 @@ impl Forward {
     ) -> Result<Response<ForwardBody>, Failure> {
         if response.status() == StatusCode::SWITCHING_PROTOCOLS {
             let client = client.ok_or(Failure::Invalid("it changed the protocol without being asked"))?;
-            return self.switch(response, client, &lease);
+            return self.switch(response, client);
         }
         let length = response.body().size_hint().exact();
         prepare_response(response.headers_mut(), length)?;
@@ -71,17 +71,11 @@ impl Forward {
     }
 
     /// Answers `101` and joins both connections once they have left HTTP.
-    fn switch(
-        &self,
-        mut response: Response<Incoming>,
-        client: OnUpgrade,
-        lease: &Lease,
-    ) -> Result<Response<ForwardBody>, Failure> {
+    fn switch(&self, mut response: Response<Incoming>, client: OnUpgrade) -> Result<Response<ForwardBody>, Failure> {
         let protocol = upgrade_of(response.headers()).ok_or(Failure::Invalid("it does not say to which protocol"))?;
-        lease.become_tunnel();
         let upstream = hyper::upgrade::on(&mut response);
         tokio::task::spawn_local(tunnel::join(client, upstream, self.pool.roster().presence()));
-        strip(response.headers_mut());
+        Hops::of(response.headers()).strip(response.headers_mut());
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("upgrade"));
         response.headers_mut().insert(UPGRADE, protocol);
         Ok(response.map(|_| ForwardBody::empty()))
@@ -98,7 +92,7 @@ impl Forward {
 impl Service<Request<IncomingBody>> for Forward {
     type Response = Response<ForwardBody>;
     type Error = Infallible;
-    // Boxed because hyper's own future for a response has no name. It is the one allocation that we add to a request.
+    // Boxed because hyper's own future for a response has no name. It costs one allocation a request.
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>>>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
@@ -120,7 +114,7 @@ impl Service<Request<IncomingBody>> for Forward {
             let answer = match sending.await {
                 Ok(Sent::Answered(answer)) => Ok(answer),
                 // Rare, so it has a box of its own and makes this one no larger.
-                Ok(Sent::Returned(request)) => Box::pin(Rc::clone(&forward.pool).send(request, site)).await,
+                Ok(Sent::Returned(request)) => Box::pin(Rc::clone(&forward.pool).send(*request, site)).await,
                 Err(failure) => Err(failure),
             };
             Ok(forward.answer(answer, client))
@@ -148,7 +142,8 @@ fn prepare(request: Request<IncomingBody>, pool: &Pool) -> (Request<UpstreamBody
 
 /// Checks that a response ends where everybody thinks it does, and prepares its fields for the client.
 fn prepare_response(headers: &mut HeaderMap, length: Option<u64>) -> Result<(), Failure> {
-    if headers.contains_key(TRANSFER_ENCODING) {
+    let hops = Hops::of(headers);
+    if hops.has(&TRANSFER_ENCODING) {
         let mut codings = headers.get_all(TRANSFER_ENCODING).iter();
         let is_chunked = codings.next().is_some_and(|coding| coding.as_bytes().eq_ignore_ascii_case(b"chunked"));
         if !is_chunked || codings.next().is_some() {
@@ -159,14 +154,14 @@ fn prepare_response(headers: &mut HeaderMap, length: Option<u64>) -> Result<(), 
         }
     }
     let mut lengths = headers.get_all(CONTENT_LENGTH).iter();
-    if lengths.next().is_some_and(|first| !first.as_bytes().iter().all(u8::is_ascii_digit)) || lengths.next().is_some()
-    {
+    let is_list = lengths.next().is_some_and(|first| !first.as_bytes().iter().all(u8::is_ascii_digit));
+    if is_list || lengths.next().is_some() {
         // hyper has seen that they agree. One of them is enough, and two are too many for the next reader.
         match length {
             Some(length) => headers.insert(CONTENT_LENGTH, HeaderValue::from(length)),
             None => headers.remove(CONTENT_LENGTH),
         };
     }
-    strip(headers);
+    hops.strip(headers);
     Ok(())
 }

@@ -39,21 +39,29 @@ const NEVER_NAMED: [&str; 8] = [
     "cookie",
 ];
 
-/// Removes what concerns one connection only, in a request or in a response.
-pub(super) fn strip(headers: &mut HeaderMap) {
-    let mut found = 0_u16;
-    for name in headers.keys() {
-        if let Some(place) = OF_ONE_CONNECTION.iter().position(|known| known == name) {
-            found |= 1 << place;
+/// Which fields of one connection a message has: one look over the names instead of a lookup for each.
+pub(super) struct Hops(u16);
+
+impl Hops {
+    pub(super) fn of(headers: &HeaderMap) -> Self {
+        let places = headers.keys().filter_map(|name| OF_ONE_CONNECTION.iter().position(|known| known == name));
+        Self(places.fold(0, |found, place| found | 1 << place))
+    }
+
+    pub(super) fn has(&self, name: &HeaderName) -> bool {
+        OF_ONE_CONNECTION.iter().position(|known| known == name).is_some_and(|place| self.0 & 1 << place != 0)
+    }
+
+    /// Removes them, and those that `Connection` names.
+    pub(super) fn strip(self, headers: &mut HeaderMap) {
+        if self.0 == 0 {
+            return;
         }
-    }
-    if found == 0 {
-        return;
-    }
-    strip_named(headers);
-    for (place, name) in OF_ONE_CONNECTION.iter().enumerate() {
-        if found & 1 << place != 0 {
-            headers.remove(name);
+        strip_named(headers);
+        for (place, name) in OF_ONE_CONNECTION.iter().enumerate() {
+            if self.0 & 1 << place != 0 {
+                headers.remove(name);
+            }
         }
     }
 }
@@ -78,27 +86,30 @@ fn strip_named(headers: &mut HeaderMap) {
 /// Prepares the fields of a request for the upstream; `host` is what to call that if the client did not say. Returns
 /// whether the request asks to leave HTTP.
 pub(super) fn forward_request(headers: &mut HeaderMap, peer: Option<&Peer>, host: impl Fn() -> HeaderValue) -> bool {
-    let protocol = upgrade_of(headers);
-    let trailers = headers.contains_key(TE) && tokens(headers, &TE).any(is_trailers);
-    strip(headers);
-    if let Some(protocol) = &protocol {
+    let hops = Hops::of(headers);
+    let protocol = hops.has(&UPGRADE).then(|| upgrade_of(headers)).flatten();
+    let trailers = hops.has(&TE) && tokens(headers, &TE).any(is_trailers);
+    hops.strip(headers);
+    let leaves_http = protocol.is_some();
+    if let Some(protocol) = protocol {
         headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
-        headers.insert(UPGRADE, protocol.clone());
+        headers.insert(UPGRADE, protocol);
     } else if trailers {
         headers.insert(CONNECTION, HeaderValue::from_static("te"));
         headers.insert(TE, HeaderValue::from_static("trailers"));
     }
-    if let Some(peer) = peer {
-        tell_origin(headers, peer);
-    }
-    if !headers.contains_key(HOST) {
+    let asked = headers.get(HOST).cloned();
+    if asked.is_none() {
         headers.insert(HOST, host());
     }
-    protocol.is_some()
+    if let Some(peer) = peer {
+        tell_origin(headers, peer, asked);
+    }
+    leaves_http
 }
 
 /// Says who asked, how, and for which host.
-fn tell_origin(headers: &mut HeaderMap, peer: &Peer) {
+fn tell_origin(headers: &mut HeaderMap, peer: &Peer, host: Option<HeaderValue>) {
     match headers.entry(FORWARDED_FOR) {
         Entry::Vacant(entry) => {
             entry.insert(peer.field().clone());
@@ -113,7 +124,7 @@ fn tell_origin(headers: &mut HeaderMap, peer: &Peer) {
         headers.insert(FORWARDED_PROTO, HeaderValue::from_static(peer.scheme().as_str()));
     }
     if !(peer.is_believed() && headers.contains_key(&FORWARDED_HOST)) {
-        match headers.get(HOST).cloned() {
+        match host {
             Some(host) => headers.insert(FORWARDED_HOST, host),
             None => headers.remove(FORWARDED_HOST),
         };

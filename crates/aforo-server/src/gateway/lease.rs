@@ -37,7 +37,8 @@ pub(super) enum Sent {
     /// The response has begun.
     Answered(Answer),
     /// The upstream did not take it, or it may be sent again: here it is.
-    Returned(Request<UpstreamBody>),
+    /// Boxed, because what is rare should not make large what is not.
+    Returned(Box<Request<UpstreamBody>>),
 }
 
 // === impl Lease ===
@@ -74,7 +75,7 @@ impl Lease {
         mut error: TrySendError<Request<UpstreamBody>>,
         copy: Option<Box<Request<UpstreamBody>>>,
     ) -> Result<Sent, Failure> {
-        let untaken = error.take_message().or(copy.map(|copy| *copy));
+        let untaken = error.take_message().map(Box::new).or(copy);
         match (untaken, self.connection.pulse.fault()) {
             (Some(request), Fault::None) if self.rested => Ok(Sent::Returned(request)),
             (_, Fault::UpstreamSilent) => Err(Failure::Silent),
@@ -89,11 +90,6 @@ impl Lease {
         if self.connection.sender.is_ready() {
             self.pool.rest(self.site, self.connection);
         }
-    }
-
-    /// The connection leaves HTTP.
-    pub(super) fn become_tunnel(&self) {
-        self.connection.pulse.become_tunnel();
     }
 
     /// The upstream at the other end.

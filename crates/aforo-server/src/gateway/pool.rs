@@ -81,13 +81,13 @@ impl Pool {
             while let Some(lease) = self.rested(site) {
                 match lease.send(request).await? {
                     Sent::Answered(answer) => return Ok(answer),
-                    Sent::Returned(back) => request = back,
+                    Sent::Returned(back) => request = *back,
                 }
             }
             match self.connect(site).await {
                 Ok(lease) => match lease.send(request).await? {
                     Sent::Answered(answer) => return Ok(answer),
-                    Sent::Returned(back) => request = back,
+                    Sent::Returned(back) => request = *back,
                 },
                 Err(refused) => failure = refused,
             }

@@ -231,6 +231,17 @@ pub(crate) fn closed_port() -> SocketAddr {
     TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr()).expect("port 0 is free")
 }
 
+/// A listener whose queue is full, so that further handshakes wait; it lives as long as what comes with it.
+pub(crate) fn full_queue() -> (SocketAddr, impl Sized) {
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).expect("a socket");
+    socket.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).expect("port 0 is free");
+    socket.listen(0).expect("it is bound");
+    let address = socket.local_addr().ok().and_then(|address| address.as_socket()).expect("it is bound");
+    let patience = Duration::from_millis(300);
+    let queue: Vec<_> = (0..4).map_while(|_| TcpStream::connect_timeout(&address, patience).ok()).collect();
+    (address, (socket, queue))
+}
+
 /// Two ends of a promise between a test and its upstream.
 pub(crate) fn signal<T: Send>() -> (Sender<T>, Wait<T>) {
     let (sender, receiver) = channel();

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::support::{Client, Gateway, OK, recorder, signal, upstream};
+use crate::support::{Client, DEADLINE, Gateway, OK, full_queue, recorder, signal, upstream};
 
 const SHORT: Duration = Duration::from_millis(300);
 
@@ -65,7 +65,10 @@ fn a_connection_that_says_nothing_is_closed() {
 #[test]
 fn a_connection_between_requests_is_closed_after_its_idle_time() {
     let (address, _records) = recorder(OK);
-    let gateway = Gateway::with(address, |settings| settings.timeouts.idle = SHORT);
+    let gateway = Gateway::with(address, |settings| {
+        settings.timeouts.idle = SHORT;
+        settings.timeouts.header = 2 * DEADLINE;
+    });
     let mut client = gateway.connect();
     let begin = Instant::now();
     client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -99,6 +102,22 @@ fn a_body_that_is_slow_but_steady_arrives() {
     }
     assert_eq!(client.expect().text(), "ok");
     assert_eq!(records.next().text(), "12345678");
+}
+
+#[test]
+fn an_upstream_may_be_silent_while_the_client_makes_it_wait() {
+    let (address, records) = recorder(OK);
+    let gateway = Gateway::with(address, |settings| {
+        settings.timeouts.upstream = SHORT;
+        settings.timeouts.header = 3 * SHORT;
+    });
+    let mut client = gateway.connect();
+    client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 8\r\n\r\nhalf");
+    // A witness that says nothing is closed when the upstream's limit has long passed.
+    assert_eq!(gateway.talk(""), "");
+    client.send("half");
+    assert_eq!(client.expect().text(), "ok");
+    assert_eq!(records.next().text(), "halfhalf");
 }
 
 #[test]
@@ -159,12 +178,7 @@ fn a_connection_to_an_upstream_is_not_kept_beyond_its_idle_time() {
 
 #[test]
 fn an_upstream_that_does_not_accept_is_a_504() {
-    // A listener whose queue is full lets further handshakes wait.
-    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
-    socket.bind(&std::net::SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
-    socket.listen(0).unwrap();
-    let address = socket.local_addr().unwrap().as_socket().unwrap();
-    let _queue: Vec<_> = (0..4).map_while(|_| std::net::TcpStream::connect_timeout(&address, SHORT).ok()).collect();
+    let (address, _queue) = full_queue();
     let gateway = Gateway::with(address, |settings| settings.timeouts.connect = SHORT);
     let mut client = gateway.connect();
     client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");

@@ -52,11 +52,13 @@ fn a_tunnel_is_bound_by_no_timeout() {
     client.send(ASK);
     client.head();
     assert_eq!(client.bytes(5), b"hello");
-    // A witness without a tunnel runs into the same limits.
-    assert_eq!(gateway.talk(""), "");
-    assert!(gateway.talk("GET / HT").contains(" 408 "));
-    client.send("x");
-    assert_eq!(client.bytes(1), b"x");
+    for _ in 0..2 {
+        // Witnesses without a tunnel run into the same limits.
+        assert_eq!(gateway.talk(""), "");
+        assert!(gateway.talk("GET / HT").contains(" 408 "));
+        client.send("x");
+        assert_eq!(client.bytes(1), b"x");
+    }
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Upstreams that fail, and several that take turns.
 
-use crate::support::{Gateway, OK, closed_port, recorder, upstream};
+use std::time::{Duration, Instant};
+
+use crate::support::{Gateway, OK, closed_port, full_queue, recorder, upstream};
 use aforo_server::gateway::{BindError, Settings, bind};
 
 #[test]
@@ -77,6 +79,25 @@ fn an_upstream_that_refuses_is_passed_over() {
         client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\nx");
         assert_eq!(client.expect().text(), "ok");
     }
+}
+
+#[test]
+fn an_upstream_that_refused_is_not_asked_by_every_other_request() {
+    const LIMIT: Duration = Duration::from_millis(500);
+    let (deaf, _queue) = full_queue();
+    let (alive, _records) = recorder(OK);
+    let gateway = Gateway::with(deaf, |settings| {
+        settings.upstreams.push(format!("http://{alive}").parse().unwrap());
+        settings.timeouts.connect = LIMIT;
+    });
+    let mut client = gateway.connect();
+    let delayed = (0..10).filter(|_| {
+        let begin = Instant::now();
+        client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+        assert_eq!(client.expect().text(), "ok");
+        begin.elapsed() >= LIMIT
+    });
+    assert!(delayed.count() <= 2, "the deaf upstream was asked again and again");
 }
 
 #[test]

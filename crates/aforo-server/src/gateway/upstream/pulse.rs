@@ -12,22 +12,14 @@ use super::super::settings::Timeouts;
 pub(in crate::gateway) struct UpstreamPulse {
     clock: Arc<Clock>,
     alarm: Alarm,
-    phase: AtomicU8,
+    busy: AtomicBool,
     /// Since when nothing has come from the upstream although we listened.
     silent: StampCell,
-    /// When something came last, or the phase began.
+    /// When something came last, or the connection began to work or to rest.
     moved: StampCell,
     /// The request body is what we wait for, so the upstream may be silent.
     client_awaited: AtomicBool,
     fault: AtomicU8,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-enum Phase {
-    Idle = 0,
-    Busy = 1,
-    Tunnel = 2,
 }
 
 /// Why an exchange with an upstream was given up, where that is known better than by the error of the connection.
@@ -52,7 +44,7 @@ impl UpstreamPulse {
         Self {
             clock,
             alarm: Alarm::new(),
-            phase: AtomicU8::new(Phase::Idle as u8),
+            busy: AtomicBool::new(false),
             silent: StampCell::unset(),
             moved: StampCell::at(now),
             client_awaited: AtomicBool::new(false),
@@ -62,18 +54,13 @@ impl UpstreamPulse {
 
     /// A request is sent: from now on the upstream is expected to speak.
     pub(in crate::gateway) fn begin(&self) {
-        self.enter(Phase::Busy);
+        self.enter(true);
         self.silent.set(self.clock.now());
     }
 
     /// The response has ended; the connection waits in the pool.
     pub(in crate::gateway) fn rest(&self) {
-        self.enter(Phase::Idle);
-    }
-
-    /// The connection leaves HTTP, and the sweep's care.
-    pub(in crate::gateway) fn become_tunnel(&self) {
-        self.enter(Phase::Tunnel);
+        self.enter(false);
     }
 
     /// Whether the connection rested so long that its server may be about to close it.
@@ -96,13 +83,15 @@ impl UpstreamPulse {
         }
     }
 
-    /// Closes the connection if it is overdue.
+    /// Closes the connection if it is overdue. One that became a tunnel has no task any more that would hear of it.
     pub(in crate::gateway) fn examine(&self, now: Stamp, timeouts: &Timeouts) {
         let moved = |limit| self.moved.get().is_some_and(|since| since.is_past(limit, now));
-        match self.phase() {
-            Phase::Idle if moved(timeouts.idle) => self.alarm.ring(Call::Close),
-            Phase::Busy if self.client_awaited.load(Relaxed) => {}
-            Phase::Busy => match self.silent.get() {
+        if !self.busy.load(Relaxed) {
+            if moved(timeouts.idle) {
+                self.alarm.ring(Call::Close);
+            }
+        } else if !self.client_awaited.load(Relaxed) {
+            match self.silent.get() {
                 Some(since) if since.is_past(timeouts.upstream, now) => {
                     self.note(Fault::UpstreamSilent);
                     self.alarm.ring(Call::Close);
@@ -111,23 +100,14 @@ impl UpstreamPulse {
                 // stalled stream of HTTP/2 gives back its upstream connection.
                 None if moved(timeouts.body) => self.alarm.ring(Call::Close),
                 _ => {}
-            },
-            _ => {}
+            }
         }
     }
 
-    fn enter(&self, phase: Phase) {
-        self.phase.store(phase as u8, Relaxed);
+    fn enter(&self, busy: bool) {
+        self.busy.store(busy, Relaxed);
         self.moved.set(self.clock.now());
         self.client_awaited.store(false, Relaxed);
-    }
-
-    fn phase(&self) -> Phase {
-        match self.phase.load(Relaxed) {
-            0 => Phase::Idle,
-            1 => Phase::Busy,
-            _ => Phase::Tunnel,
-        }
     }
 
     /// Remembers why the exchange cannot end well.

@@ -37,7 +37,11 @@ impl AsyncWrite for UpstreamWire {
         cx: &mut Context<'_>,
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
+        match bufs {
+            // Most requests have no body, and a plain write costs the kernel less.
+            [head] => Pin::new(&mut self.stream).poll_write(cx, head),
+            bufs => Pin::new(&mut self.stream).poll_write_vectored(cx, bufs),
+        }
     }
 
     fn is_write_vectored(&self) -> bool {
