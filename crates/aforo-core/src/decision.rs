@@ -1,6 +1,7 @@
 //! The request's answer: every verdict, all or nothing.
 
-use crate::{Hit, Hits, MAX_HITS, Mode, Moment, Verdict, Wait, Weighed, standing};
+use crate::algorithm::token_bucket::{Debt, debt_standing, weigh_debt};
+use crate::{Hit, Hits, MAX_HITS, Mode, Moment, Standing, Verdict, Wait, Weighed, standing};
 
 /// What is asked of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,11 +44,16 @@ impl Decision {
     /// An answer from its verdicts, at most [`MAX_HITS`], in the order of the hits.
     #[inline]
     pub fn new(verdicts: impl IntoIterator<Item = Verdict>, taken_at: Moment, origin: Origin) -> Decision {
-        let mut decision = Decision { length: 0, verdicts: [None; MAX_HITS], allowed: true, taken_at, origin };
+        let mut decision = Decision::empty(taken_at, origin);
         for verdict in verdicts {
             decision.push(verdict);
         }
         decision
+    }
+
+    #[inline]
+    const fn empty(taken_at: Moment, origin: Origin) -> Decision {
+        Decision { length: 0, verdicts: [None; MAX_HITS], allowed: true, taken_at, origin }
     }
 
     /// The answer when nobody gave one: no verdict, only what the failure mode chose.
@@ -127,17 +133,7 @@ pub trait Ledger {
 ///
 /// A request is admitted if every enforced hit fits. Then each hit that fits is charged. A hit with `count_denied`
 /// is charged also when it or the request is refused.
-#[inline(always)]
 pub fn decide(op: Op, hits: &Hits, now: Moment, ledger: &mut impl Ledger) -> Decision {
-    // Most requests meet one rule: then nothing that was weighed has to wait in memory for the others.
-    let Some(hit) = hits.only() else { return decide_several(op, hits, now, ledger) };
-    let weighed = ledger.weigh(0, hit, now);
-    let admitted = weighed.allowed() || hit.mode == Mode::Shadow;
-    Decision::new([settle(op, 0, hit, &weighed, admitted, now, ledger)], now, Origin::Store)
-}
-
-#[inline(never)]
-fn decide_several(op: Op, hits: &Hits, now: Moment, ledger: &mut impl Ledger) -> Decision {
     let mut all = [None; MAX_HITS];
     let mut admitted = true;
     for ((index, hit), slot) in hits.iter().enumerate().zip(&mut all) {
@@ -150,8 +146,24 @@ fn decide_several(op: Op, hits: &Hits, now: Moment, ledger: &mut impl Ledger) ->
     Decision::new(verdicts, now, Origin::Store)
 }
 
-/// Carries out `op` for one hit, now that it is known whether the request is admitted.
+/// Decides a request whose only hit takes from a token bucket, as [`decide`] does, but on two numbers.
+///
+/// Most requests are like that. A store that has the debt at hand, counted in the quota's own grain, answers them in a
+/// fraction of the time. `charge` writes down what is owed then; it is not called if nothing is taken. The hit's
+/// `count_denied` is not heeded.
 #[inline(always)]
+pub fn decide_debt(hit: &Hit, burst: u32, debt: Debt, now: Moment, charge: impl FnOnce(Debt)) -> Decision {
+    let weight = weigh_debt(&hit.quota, burst, debt, hit.cost, now);
+    if matches!(weight.wait, Wait::NONE) && hit.cost.units() > 0 {
+        charge(weight.after);
+    }
+    let Standing { remaining, reset_micros } = debt_standing(&hit.quota, burst, weight.after, now);
+    let mut answer = Decision::empty(now, Origin::Store);
+    answer.push(Verdict { mode: hit.mode, limit: burst, remaining, wait: weight.wait, reset_micros });
+    answer
+}
+
+/// Carries out `op` for one hit, now that it is known whether the request is admitted.
 fn settle(
     op: Op,
     index: usize,
@@ -169,35 +181,21 @@ fn settle(
             }
             verdict(hit, weighed, true)
         }
-        Op::Take if hit.count_denied && takes => count_denied(index, hit, weighed, now, ledger),
+        Op::Take if hit.count_denied && takes => {
+            ledger.overcharge(index, hit, weighed);
+            // A hit that fitted while another refused is told so, but stands where the charge has left it.
+            let again = ledger.weigh(index, hit, now);
+            let wait = if weighed.allowed() { Wait::NONE } else { again.wait };
+            Verdict { wait, ..verdict(hit, &again, false) }
+        }
         Op::Take | Op::Peek => verdict(hit, weighed, false),
-        Op::Refund { taken_at } => refund(index, hit, weighed, taken_at, now, ledger),
+        Op::Refund { taken_at } => {
+            ledger.refund(index, hit, weighed, taken_at);
+            verdict(hit, &ledger.weigh(index, hit, now), false)
+        }
     }
 }
 
-#[inline(never)]
-fn count_denied(index: usize, hit: &Hit, weighed: &Weighed, now: Moment, ledger: &mut impl Ledger) -> Verdict {
-    ledger.overcharge(index, hit, weighed);
-    // A hit that fitted while another refused is told so, but stands where the charge has left it.
-    let again = ledger.weigh(index, hit, now);
-    let wait = if weighed.allowed() { Wait::NONE } else { again.wait };
-    Verdict { wait, ..verdict(hit, &again, false) }
-}
-
-#[inline(never)]
-fn refund(
-    index: usize,
-    hit: &Hit,
-    weighed: &Weighed,
-    taken_at: Moment,
-    now: Moment,
-    ledger: &mut impl Ledger,
-) -> Verdict {
-    ledger.refund(index, hit, weighed, taken_at);
-    verdict(hit, &ledger.weigh(index, hit, now), false)
-}
-
-#[inline(always)]
 fn verdict(hit: &Hit, weighed: &Weighed, charged: bool) -> Verdict {
     let state = if charged { &weighed.after } else { &weighed.before };
     let stands = standing(&hit.quota, state, weighed.from);

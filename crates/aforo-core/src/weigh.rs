@@ -35,7 +35,6 @@ impl Weighed {
 /// A state that was counted under another quota, or by another algorithm, is first carried over: the units that it
 /// says were used stay used. A sliding log is weighed as if all its units had come at its newest one's moment; a
 /// store that keeps the entries asks [`sliding_log::weigh`].
-#[inline(always)]
 pub fn weigh(quota: &Quota, state: &State, cost: Cost, now: Moment) -> Weighed {
     match quota.algorithm() {
         Algorithm::TokenBucket { burst } => token_bucket::weigh(quota, burst, state, cost, now),
@@ -55,7 +54,6 @@ pub struct Standing {
 }
 
 /// What is left of a counter whose state `weigh` has brought up to `from`.
-#[inline(always)]
 pub fn standing(quota: &Quota, state: &State, from: Moment) -> Standing {
     match quota.algorithm() {
         Algorithm::TokenBucket { burst } => token_bucket::standing(quota, burst, state, from),

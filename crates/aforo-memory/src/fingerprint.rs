@@ -16,9 +16,9 @@ use foldhash::SharedSeed;
 use foldhash::quality::FoldHasher;
 
 /// Counters that the keys of one rule share when the store is full.
-const OVERFLOW_COUNTERS: u64 = 16;
-/// No rule's part is so long: it tells the domain of overflow counters from that of keys.
-const OVERFLOW: u64 = 1 << 16;
+const OVERFLOW_COUNTERS: u8 = 16;
+/// More than the length of any key, in whose place it stands.
+const OVERFLOW: u8 = 128;
 
 /// Who a counter belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,26 +31,26 @@ impl Fingerprint {
     /// The fingerprint of nobody. It sorts behind all others.
     pub(crate) const NOBODY: Fingerprint = Fingerprint { high: u64::MAX, low: u64::MAX };
 
-    #[inline]
+    #[inline(always)]
     const fn new(high: u64, low: u64) -> Fingerprint {
         // One bit less, so that none is NOBODY.
         Fingerprint { high, low: low & !1 }
     }
 
     /// The number by which counters are sorted.
-    #[inline]
+    #[inline(always)]
     pub(crate) const fn order(&self) -> u128 {
         (self.high as u128) << 64 | self.low as u128
     }
 
     /// Maps it to `0..homes`, keeping the order.
-    #[inline]
+    #[inline(always)]
     pub(crate) const fn home(&self, homes: usize) -> usize {
         ((self.high as u128 * homes as u128) >> 64) as usize
     }
 
     /// Maps it to `0..2^bits`; independent of its home. `bits` is from 1 to 63.
-    #[inline]
+    #[inline(always)]
     pub(crate) const fn shard(&self, bits: u32) -> usize {
         (self.low >> (64 - bits)) as usize
     }
@@ -59,8 +59,25 @@ impl Fingerprint {
 /// The seeds of one store.
 #[derive(Debug)]
 pub(crate) struct Seeds {
-    high: (u64, SharedSeed),
-    low: (u64, SharedSeed),
+    high: Seed,
+    low: Seed,
+}
+
+#[derive(Debug)]
+struct Seed {
+    own: u64,
+    shared: SharedSeed,
+}
+
+impl Seed {
+    #[inline(always)]
+    fn hash(&self, blocks: &[[u8; 16]]) -> u64 {
+        let mut hasher = FoldHasher::with_seed(self.own, &self.shared);
+        for block in blocks {
+            hasher.write_u128(u128::from_ne_bytes(*block));
+        }
+        hasher.finish()
+    }
 }
 
 impl Seeds {
@@ -69,29 +86,24 @@ impl Seeds {
         // The standard library's hash is keyed by 128 random bits, and its outputs do not betray them.
         let state = RandomState::new();
         let draw = |number: u64| state.hash_one(number);
-        Seeds { high: (draw(1), SharedSeed::from_u64(draw(2))), low: (draw(3), SharedSeed::from_u64(draw(4))) }
+        let seed = |number| Seed { own: draw(number), shared: SharedSeed::from_u64(draw(number + 1)) };
+        Seeds { high: seed(0), low: seed(2) }
     }
 
-    #[inline]
-    fn hash(&self, bytes: &[u8], domain: u64) -> Fingerprint {
-        let hash = |(own, shared): &(u64, SharedSeed)| {
-            let mut hasher = FoldHasher::with_seed(*own, shared);
-            hasher.write(bytes);
-            hasher.write_u64(domain);
-            hasher.finish()
-        };
-        Fingerprint::new(hash(&self.high), hash(&self.low))
-    }
-
-    /// The fingerprint of a key. The length of the rule's part goes in, so that `ab|c` and `a|bc` differ.
-    #[inline]
+    /// The fingerprint of a key.
+    #[inline(always)]
     pub(crate) fn key(&self, key: &Key) -> Fingerprint {
-        self.hash(key.as_bytes(), key.rule().len() as u64)
+        Fingerprint::new(self.high.hash(key.blocks()), self.low.hash(key.blocks()))
     }
 
     /// The fingerprint of the overflow counter that `key`, whose own is `of`, is counted by.
     pub(crate) fn overflow(&self, key: &Key, of: Fingerprint) -> Fingerprint {
-        self.hash(key.rule(), OVERFLOW + (of.low >> 1) % OVERFLOW_COUNTERS)
+        let mut bytes = [0; 64];
+        bytes[0] = key.rule().len() as u8;
+        bytes[1] = OVERFLOW + (of.low >> 1) as u8 % OVERFLOW_COUNTERS;
+        bytes[2..2 + key.rule().len()].copy_from_slice(key.rule());
+        let (blocks, _) = bytes.as_chunks();
+        Fingerprint::new(self.high.hash(blocks), self.low.hash(blocks))
     }
 }
 

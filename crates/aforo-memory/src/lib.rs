@@ -24,6 +24,7 @@
 #![deny(missing_docs)]
 
 mod clock;
+mod counters;
 mod fingerprint;
 mod ledger;
 mod logs;
@@ -31,6 +32,7 @@ mod packed;
 mod room;
 mod rounds;
 mod shard;
+mod sole;
 mod store;
 mod table;
 

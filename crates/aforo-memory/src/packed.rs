@@ -1,30 +1,34 @@
 //! A state in 24 bytes.
 //!
-//! | word | token bucket | windows | log |
-//! |---|---|---|---|
-//! | 0 | debt − 1 (52), per tick (12) | previous (32), current or used (32) | ring (32), live (32) |
-//! | 1 | per unit (45), per tick (19) | window (45) | window (45) |
-//! | 2 | at (57), per tick (1), tick (3), seen again (1), kind (2) | at, 0, anchor, … | newest, 0, 0, … |
+//! | word | token bucket | … of a large `per_tick` | windows | log |
+//! |---|---|---|---|---|
+//! | 0 | debt | debt (53), per tick (11) | previous (32), current or used (32) | ring (32), live (32) |
+//! | 1 | per unit (45), tick (3), per tick (16) | the same | window, first hit (1) | window |
+//! | 2 | at (55), 0 (5), seen again (1), kind (3) | at, per tick (5), … | at, 0, … | newest, 0, … |
 //!
-//! The core's limits make it fit: a debt is at most 2^52, and never zero here; a window and a unit's grains are below
-//! 2^45; a tick is a power of ten microseconds.
+//! The core's limits make it fit: a debt is at most 2^52, a window and a unit's grains are below 2^45, and a tick is a
+//! power of ten microseconds. That most quotas drain fewer than 2^16 grains a tick makes it fast.
 
+use aforo_core::algorithm::token_bucket::Debt;
 use aforo_core::{Anchor, Grain, Moment, State};
 
-const KIND: u64 = 0b11;
+const KIND: u64 = 0b111;
 const TOKEN_BUCKET: u64 = 0;
-const FIXED_WINDOW: u64 = 1;
-const SLIDING_WINDOW: u64 = 2;
-const SLIDING_LOG: u64 = 3;
+const LARGE_TOKEN_BUCKET: u64 = 1;
+const FIXED_WINDOW: u64 = 2;
+const SLIDING_WINDOW: u64 = 3;
+const SLIDING_LOG: u64 = 4;
 
-const SEEN: u64 = 1 << 2;
-const TICK_SHIFT: u32 = 3;
-const PER_TICK_TOP_SHIFT: u32 = 6;
-const AT_SHIFT: u32 = 7;
-const DEBT_BITS: u32 = 52;
-const UNIT_BITS: u32 = 45;
-/// The year 6536; later moments are kept as this one.
+const SEEN: u64 = 1 << 3;
+const LAST_SHIFT: u32 = 4;
+const AT_SHIFT: u32 = 9;
+/// The year 3111; later moments are kept as this one.
 const LATEST: u64 = u64::MAX >> AT_SHIFT;
+
+const DEBT_BITS: u32 = 53;
+const UNIT_BITS: u32 = 45;
+const PER_TICK_SHIFT: u32 = 48;
+const FIRST_HIT: u64 = 1 << 63;
 
 const TICKS: [u32; 8] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
 
@@ -41,52 +45,80 @@ impl Packed {
     /// A sliding log's ring is set by [`Packed::with_log`].
     #[inline]
     pub(crate) fn new(state: &State) -> Option<Packed> {
-        Some(match *state {
-            State::Fresh => return None,
+        match *state {
+            State::Fresh => None,
             State::TokenBucket { debt, at, grain } => {
-                let per_tick = u64::from(grain.per_tick);
-                let tick = if grain.tick == 1 { 0 } else { u64::from(grain.tick.max(1).ilog10()) };
-                Packed([
-                    debt.saturating_sub(1).min(low(u64::MAX, DEBT_BITS)) | per_tick << DEBT_BITS,
-                    low(grain.per_unit, UNIT_BITS) | per_tick >> (64 - DEBT_BITS) << UNIT_BITS,
-                    moment(at) | per_tick >> 31 << PER_TICK_TOP_SHIFT | tick << TICK_SHIFT | TOKEN_BUCKET,
-                ])
+                let words = [debt, pack_grain(grain), moment(at) | TOKEN_BUCKET];
+                Some(if grain.per_tick >> 16 == 0 { Packed(words) } else { Packed::large(words, grain.per_tick) })
             }
+            ref other => Packed::other(other),
+        }
+    }
+
+    #[cold]
+    fn large([debt, grain, at]: [u64; 3], per_tick: u32) -> Packed {
+        let (middle, last) = (u64::from(per_tick >> 16) & 0x7FF, u64::from(per_tick >> 27));
+        Packed([low(debt, DEBT_BITS) | middle << DEBT_BITS, grain, at | last << LAST_SHIFT | LARGE_TOKEN_BUCKET])
+    }
+
+    fn other(state: &State) -> Option<Packed> {
+        let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+        Some(Packed(match *state {
+            State::Fresh | State::TokenBucket { .. } => return None,
             State::FixedWindow { used, at, window, anchor } => {
-                let anchor = u64::from(anchor == Anchor::FirstHit);
-                Packed([u64::from(used) << 32, window, moment(at) | anchor << TICK_SHIFT | FIXED_WINDOW])
+                let first_hit = if anchor == Anchor::FirstHit { FIRST_HIT } else { 0 };
+                [pair(0, used), window | first_hit, moment(at) | FIXED_WINDOW]
             }
             State::SlidingWindow { previous, current, at, window } => {
-                Packed([u64::from(previous) | u64::from(current) << 32, window, moment(at) | SLIDING_WINDOW])
+                [pair(previous, current), window, moment(at) | SLIDING_WINDOW]
             }
-            State::SlidingLog { live, newest, window } => {
-                Packed([u64::from(live) << 32, window, moment(newest) | SLIDING_LOG])
-            }
-        })
+            State::SlidingLog { live, newest, window } => [pair(0, live), window, moment(newest) | SLIDING_LOG],
+        }))
     }
 
     /// The state.
     #[inline]
     pub(crate) fn state(&self) -> State {
+        let Packed([debt, grain, at]) = *self;
+        match at & KIND {
+            TOKEN_BUCKET => State::TokenBucket { debt, at: self.charged_at(), grain: unpack_grain(grain) },
+            _ => self.other_state(),
+        }
+    }
+
+    fn other_state(&self) -> State {
         let Packed([first, second, third]) = *self;
-        let at = Moment::from_micros(third >> AT_SHIFT);
+        let at = self.charged_at();
         match third & KIND {
-            TOKEN_BUCKET => {
-                let (bottom, middle, top) = (first >> DEBT_BITS, second >> UNIT_BITS, third >> PER_TICK_TOP_SHIFT & 1);
-                let per_tick = bottom | middle << (64 - DEBT_BITS) | top << 31;
-                let tick = TICKS[(third >> TICK_SHIFT & 0b111) as usize];
-                let grain = Grain { per_unit: low(second, UNIT_BITS), per_tick: per_tick as u32, tick };
-                State::TokenBucket { debt: low(first, DEBT_BITS) + 1, at, grain }
-            }
             FIXED_WINDOW => {
-                let anchor = if third >> TICK_SHIFT & 1 == 1 { Anchor::FirstHit } else { Anchor::Epoch };
-                State::FixedWindow { used: (first >> 32) as u32, at, window: second, anchor }
+                let anchor = if second & FIRST_HIT == 0 { Anchor::Epoch } else { Anchor::FirstHit };
+                State::FixedWindow { used: (first >> 32) as u32, at, window: second & !FIRST_HIT, anchor }
             }
             SLIDING_WINDOW => {
                 State::SlidingWindow { previous: first as u32, current: (first >> 32) as u32, at, window: second }
             }
-            _ => State::SlidingLog { live: (first >> 32) as u32, newest: at, window: second },
+            SLIDING_LOG => State::SlidingLog { live: (first >> 32) as u32, newest: at, window: second },
+            _ => {
+                let grain = unpack_grain(second);
+                let (middle, last) = ((first >> DEBT_BITS) as u32, (third >> LAST_SHIFT) as u32 & 0b11111);
+                let per_tick = grain.per_tick | middle << 16 | last << 27;
+                State::TokenBucket { debt: low(first, DEBT_BITS), at, grain: Grain { per_tick, ..grain } }
+            }
         }
+    }
+
+    /// The debt, if it is counted in this grain.
+    #[inline(always)]
+    pub(crate) fn debt_in(&self, grain: Grain) -> Option<Debt> {
+        let Packed([grains, counted_in, at]) = *self;
+        let same = at & KIND == TOKEN_BUCKET && grain.per_tick >> 16 == 0 && counted_in == pack_grain(grain);
+        same.then(|| Debt { grains, at: self.charged_at() })
+    }
+
+    /// The same key with another debt in the same grain, charged again.
+    #[inline(always)]
+    pub(crate) fn with_debt(self, Debt { grains, at }: Debt) -> Packed {
+        Packed([grains, self.0[1], moment(at) | SEEN | TOKEN_BUCKET])
     }
 
     /// The ring of a log's entries; `None` of another state.
@@ -121,12 +153,25 @@ impl Packed {
     }
 }
 
-#[inline]
+#[inline(always)]
 const fn low(word: u64, bits: u32) -> u64 {
     word & (u64::MAX >> (64 - bits))
 }
 
-#[inline]
+/// A grain, of whose `per_tick` only the lowest 16 bits are kept.
+#[inline(always)]
+fn pack_grain(grain: Grain) -> u64 {
+    let tick = if grain.tick == 1 { 0 } else { u64::from(grain.tick.max(1).ilog10()) };
+    low(grain.per_unit, UNIT_BITS) | tick << UNIT_BITS | u64::from(grain.per_tick) << PER_TICK_SHIFT
+}
+
+#[inline(always)]
+fn unpack_grain(word: u64) -> Grain {
+    let tick = TICKS[(word >> UNIT_BITS & 0b111) as usize];
+    Grain { per_unit: low(word, UNIT_BITS), per_tick: (word >> PER_TICK_SHIFT) as u32, tick }
+}
+
+#[inline(always)]
 fn moment(at: Moment) -> u64 {
     at.as_micros().min(LATEST) << AT_SHIFT
 }
@@ -150,7 +195,8 @@ mod tests {
     }
 
     fn state() -> impl Strategy<Value = State> {
-        let grain = (1..1u64 << 45, any::<u32>(), 0..7usize).prop_map(|(per_unit, per_tick, tick)| Grain {
+        let per_tick = (any::<u32>(), 0..32u32).prop_map(|(bits, short)| bits >> short);
+        let grain = (1..1u64 << 45, per_tick, 0..7usize).prop_map(|(per_unit, per_tick, tick)| Grain {
             per_unit,
             per_tick,
             tick: TICKS[tick],

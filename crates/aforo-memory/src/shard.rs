@@ -1,7 +1,7 @@
 //! A lock's share of the counters.
 
 use aforo_core::algorithm::sliding_log::{self, Log, Lump};
-use aforo_core::{Algorithm, Cost, Moment, Quota, State, Weighed};
+use aforo_core::{Algorithm, Cost, Hit, Moment, Quota, State, Weighed};
 
 use crate::fingerprint::Fingerprint;
 use crate::logs::Logs;
@@ -29,8 +29,23 @@ pub(crate) struct Shard {
     swept_at: Moment,
 }
 
+/// A hit's counter, as it was when it was looked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found<'a> {
+    /// Whose it is.
+    pub(crate) owner: Fingerprint,
+    /// Where it was, if there is one.
+    pub(crate) place: Option<usize>,
+    /// What the hit takes, and what earlier hits of the same key take: two hits of one key fit only together.
+    pub(crate) cost: Cost,
+    /// When it is weighed.
+    pub(crate) now: Moment,
+    /// What bounds the number of counters.
+    pub(crate) room: &'a Room,
+}
+
 /// Whether the store is better off without a counter.
-#[inline]
+#[inline(always)]
 fn is_idle(counter: &Counter, now: Moment) -> bool {
     let state = &counter.state;
     let kept = state.is_seen_again() && now.micros_since(state.charged_at()) < GRACE;
@@ -44,6 +59,12 @@ impl Shard {
         self.table.find(owner)
     }
 
+    /// The state of the counter that was just found at `place`.
+    #[inline(always)]
+    pub(crate) fn state_mut(&mut self, place: usize) -> Option<&mut Packed> {
+        self.table.state_mut(place)
+    }
+
     /// Weighs a cost against the counter at `place`, or against a fresh one.
     #[inline]
     pub(crate) fn weigh(&self, place: Option<usize>, quota: &Quota, cost: Cost, now: Moment) -> Weighed {
@@ -55,7 +76,6 @@ impl Shard {
         aforo_core::weigh(quota, &state, cost, now)
     }
 
-    #[inline(never)]
     fn weigh_log(&self, packed: Option<Packed>, quota: &Quota, cost: Cost, now: Moment) -> Weighed {
         if let Some(ring) = packed.and_then(|packed| packed.log()).and_then(|ring| self.logs.get(ring)) {
             return sliding_log::weigh(quota, ring, cost, now);
@@ -64,29 +84,49 @@ impl Shard {
         sliding_log::weigh(quota, &Lump::from(&state), cost, now)
     }
 
-    /// Writes a state down. `place` is where the counter was when it was weighed. Says whether a counter was added.
+    /// Writes down what was weighed. Says whether a counter was added.
     #[inline]
-    pub(crate) fn write(
-        &mut self,
-        place: Option<usize>,
-        owner: Fingerprint,
-        state: &State,
-        now: Moment,
-        room: &Room,
-    ) -> bool {
+    pub(crate) fn charge(&mut self, found: &Found<'_>, hit: &Hit, weighed: &Weighed) -> bool {
+        match hit.quota.algorithm() {
+            Algorithm::SlidingLog => self.append(found, hit, weighed),
+            _ => self.write(found, &weighed.after),
+        }
+    }
+
+    /// Writes down what was refused. Says whether a counter was added.
+    pub(crate) fn overcharge(&mut self, found: &Found<'_>, hit: &Hit, weighed: &Weighed) -> bool {
+        match hit.quota.algorithm() {
+            Algorithm::SlidingLog => self.append(found, hit, weighed),
+            _ => self.write(found, &aforo_core::overcharge(&hit.quota, weighed, found.cost)),
+        }
+    }
+
+    /// Gives back what was taken then.
+    pub(crate) fn refund(&mut self, found: &Found<'_>, hit: &Hit, weighed: &Weighed, taken_at: Moment) {
+        if hit.quota.algorithm() == Algorithm::SlidingLog {
+            return self.take_out(found, hit, taken_at);
+        }
+        let after = aforo_core::refund(&hit.quota, weighed, found.cost, taken_at);
+        if after != weighed.before {
+            self.write(found, &after);
+        }
+    }
+
+    #[inline]
+    fn write(&mut self, found: &Found<'_>, state: &State) -> bool {
         match Packed::new(state) {
-            Some(packed) => self.put(place, owner, packed, now, room),
+            Some(packed) => self.put(found, packed),
             None => {
-                self.forget(owner, room);
+                self.forget(found.owner, found.room);
                 false
             }
         }
     }
 
     #[inline]
-    fn put(&mut self, place: Option<usize>, owner: Fingerprint, packed: Packed, now: Moment, room: &Room) -> bool {
-        let Some(counter) = place.and_then(|place| self.table.get_mut(place, owner)) else {
-            return self.put_elsewhere(owner, packed, now, room);
+    fn put(&mut self, found: &Found<'_>, packed: Packed) -> bool {
+        let Some(counter) = found.place.and_then(|place| self.table.get_mut(place, found.owner)) else {
+            return self.put_elsewhere(found, packed);
         };
         let before = counter.state;
         counter.state = packed.seen_again();
@@ -97,33 +137,25 @@ impl Shard {
     }
 
     /// For a new key, and for one whose place was moved by another key of the same request.
-    #[inline(never)]
-    fn put_elsewhere(&mut self, owner: Fingerprint, packed: Packed, now: Moment, room: &Room) -> bool {
-        if let Ok(place) = self.find(owner) {
-            return self.put(Some(place), owner, packed, now, room);
+    fn put_elsewhere(&mut self, found: &Found<'_>, packed: Packed) -> bool {
+        if let Ok(place) = self.find(found.owner) {
+            return self.put(&Found { place: Some(place), ..*found }, packed);
         }
         if self.table.is_fuller_than(CROWDED) {
-            self.sweep(now, room);
+            self.sweep(found.now, found.room);
             if self.table.is_fuller_than(RELIEVED) {
                 self.table.resize(self.table.len() + 1);
             }
         }
-        self.table.insert(Counter { owner, state: packed });
+        self.table.insert(Counter { owner: found.owner, state: packed });
         true
     }
 
-    /// Adds units to a log, whether they fit or not: the oldest entries make room. Says whether a counter was added.
-    #[inline(never)]
-    pub(crate) fn append(
-        &mut self,
-        owner: Fingerprint,
-        (quota, cost): (&Quota, Cost),
-        weighed: &Weighed,
-        now: Moment,
-        room: &Room,
-    ) -> bool {
+    /// Adds units to a log, whether they fit or not: the oldest entries make room.
+    fn append(&mut self, found: &Found<'_>, hit: &Hit, weighed: &Weighed) -> bool {
+        let Hit { quota, cost, .. } = hit;
         // Looked for again: an earlier hit of the same request may have added it.
-        let place = self.find(owner).ok();
+        let place = self.find(found.owner).ok();
         let before = place.and_then(|place| self.table.get(place)).and_then(|counter| counter.state.log());
         let number = before.unwrap_or_else(|| self.logs.open());
         let Some(ring) = self.logs.get_mut(number) else { return false };
@@ -137,29 +169,27 @@ impl Shard {
         ring.push(cost.units().min(quota.limit()), weighed.from);
         ring.keep_newest(quota.limit());
         match Packed::new(&ring.summary(quota)) {
-            Some(packed) => self.put(place, owner, packed.with_log(number), now, room),
+            Some(packed) => self.put(&Found { place, ..*found }, packed.with_log(number)),
             None => false,
         }
     }
 
-    /// Takes the units of one moment out of a log.
-    #[inline(never)]
-    pub(crate) fn take_out(&mut self, owner: Fingerprint, quota: &Quota, cost: Cost, taken_at: Moment, room: &Room) {
-        let Some(counter) = self.find(owner).ok().and_then(|place| self.table.get_mut(place, owner)) else { return };
+    fn take_out(&mut self, found: &Found<'_>, hit: &Hit, taken_at: Moment) {
+        let place = self.find(found.owner).ok();
+        let Some(counter) = place.and_then(|place| self.table.get_mut(place, found.owner)) else { return };
         // Counted by another algorithm, there is no entry of that moment.
         let Some(number) = counter.state.log() else { return };
         let Some(ring) = self.logs.get_mut(number) else { return };
-        ring.give_back(cost.units(), taken_at);
-        match Packed::new(&ring.summary(quota)) {
+        ring.give_back(hit.cost.units(), taken_at);
+        match Packed::new(&ring.summary(&hit.quota)) {
             Some(packed) => counter.state = packed.with_log(number).seen_again(),
             None => {
-                self.forget(owner, room);
+                self.forget(found.owner, found.room);
             }
         }
     }
 
     /// Drops a counter. Says whether there was one.
-    #[inline(never)]
     pub(crate) fn forget(&mut self, owner: Fingerprint, room: &Room) -> bool {
         self.find(owner).is_ok_and(|place| self.retain(place, place + 1, room, |_| false) > 0)
     }

@@ -4,10 +4,11 @@ use std::fmt;
 use std::future::{Ready, ready};
 use std::num::NonZeroUsize;
 
-use aforo_core::{Clock, Decision, Hits, Key, MAX_HITS, Op, Store, StoreError};
+use aforo_core::{Clock, Decision, Hits, Key, Moment, Op, Store, StoreError};
 
 use crate::SystemClock;
-use crate::ledger::{Counters, Held};
+use crate::counters::Counters;
+use crate::ledger::Held;
 use crate::room::Room;
 use crate::rounds::Rounds;
 
@@ -86,19 +87,25 @@ impl<C: Clock> MemoryStore<C> {
     #[inline]
     pub fn decide_now(&self, op: Op, hits: &Hits) -> Decision {
         let now = self.clock.now();
-        let decision = match hits.len() {
-            0 | 1 => self.decide_up_to::<1>(op, hits, now),
-            _ => self.decide_up_to::<MAX_HITS>(op, hits, now),
-        };
         for _ in 0..self.rounds.due(now) {
             self.counters.sweep(self.rounds.next(self.counters.len()), now, false);
         }
-        decision
+        if let Some(hit) = hits.only()
+            && let Some(mut counter) = self.counters.sole(hit, now)
+        {
+            if op == Op::Take
+                && let Some(decision) = counter.take(hit)
+            {
+                return decision;
+            }
+            return aforo_core::decide(op, hits, now, &mut counter);
+        }
+        self.decide_held(op, hits, now)
     }
 
-    #[inline]
-    fn decide_up_to<const N: usize>(&self, op: Op, hits: &Hits, now: aforo_core::Moment) -> Decision {
-        let mut held = Held::<N>::lock(&self.counters, op, hits, now);
+    #[inline(never)]
+    fn decide_held(&self, op: Op, hits: &Hits, now: Moment) -> Decision {
+        let mut held = Held::lock(&self.counters, op, hits, now);
         let decision = aforo_core::decide(op, hits, now, &mut held);
         held.release();
         decision

@@ -28,7 +28,7 @@ pub(crate) struct Counter {
 impl Counter {
     const NONE: Counter = Counter { owner: Fingerprint::NOBODY, state: Packed::NOTHING };
 
-    #[inline]
+    #[inline(always)]
     fn is_none(&self) -> bool {
         self.owner == Fingerprint::NOBODY
     }
@@ -59,7 +59,7 @@ impl Table {
     }
 
     /// The place of the counter of `owner`, or the place where it would be put.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn find(&self, owner: Fingerprint) -> Result<usize, usize> {
         let home = owner.home(self.homes);
         let run = self.places.get(home..).unwrap_or_default();
@@ -72,13 +72,19 @@ impl Table {
     }
 
     /// The counter at `place`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn get(&self, place: usize) -> Option<&Counter> {
         self.places.get(place).filter(|counter| !counter.is_none())
     }
 
+    /// The state of the counter that was just found at `place`.
+    #[inline(always)]
+    pub(crate) fn state_mut(&mut self, place: usize) -> Option<&mut Packed> {
+        self.places.get_mut(place).map(|counter| &mut counter.state)
+    }
+
     /// The counter at `place`, if it is that of `owner`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn get_mut(&mut self, place: usize, owner: Fingerprint) -> Option<&mut Counter> {
         self.places.get_mut(place).filter(|counter| counter.owner == owner)
     }

@@ -1,6 +1,7 @@
 //! From key to decision nothing is allocated, and what was allocated for keys is given back when they idle.
 //!
 //! One test alone in its program: the allocator counts for all threads.
+#![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use std::alloc::System;
 use std::hint::black_box;

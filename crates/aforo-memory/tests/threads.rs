@@ -1,4 +1,5 @@
 //! Many threads, one store: what is admitted is what the quota says, to the unit.
+#![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,6 +1,7 @@
 //! States that no engine has written: what a damaged store may hold. Nothing panics, and nothing is granted.
 
-use aforo_core::{Anchor, Cost, Grain, Moment, State, overcharge, refund, standing, weigh};
+use aforo_core::{Anchor, Cost, Grain, Moment, Quota, State, overcharge, refund, standing, weigh};
+use aforo_testkit::Counter;
 use proptest::prelude::*;
 
 use crate::histories::{cases, quotas};
@@ -59,6 +60,7 @@ proptest! {
         let cost = Cost::new(cost);
         let weighed = weigh(&quota, &state, cost, now);
         prop_assert!(!weighed.allowed() || cost.units() <= quota.at_once());
+        prop_assert!(!weighed.allowed() || cost.units() == 0 || weighed.after != weighed.before, "free of charge");
         for state in [
             weighed.before,
             weighed.after,
@@ -69,4 +71,17 @@ proptest! {
             let _ = (state.clear_at(), state.is_clear(now), state.usage());
         }
     }
+}
+
+#[test]
+fn a_count_of_the_window_before_is_owed_until_this_window_ends() {
+    let quota = Quota::per_second(5).sliding_window();
+    let at = |millis: u64| Moment::from_millis(1_780_000_000_000 + millis);
+    let mut counter = Counter::default();
+    counter.take(&quota, Cost::new(3), at(0));
+    counter.take(&quota, Cost::ONE, at(1_000));
+    let weighed = counter.weigh(&quota, Cost::ONE, at(1_000));
+    counter.refund(&quota, Cost::ONE, &weighed, at(1_000));
+    assert_eq!(counter.state().clear_at(), at(2_000));
+    assert!(!counter.state().is_clear(at(1_999)) && counter.state().is_clear(at(2_000)));
 }

@@ -83,7 +83,7 @@ proptest! {
                 Step::DropEvery { share, from, places } => {
                     let mut gone = Vec::new();
                     let dropped = table.retain(from, from + places, |counter| {
-                        let keep = debt(counter) % u64::from(share) > 0;
+                        let keep = !debt(counter).is_multiple_of(share.into());
                         if !keep {
                             gone.push(counter.owner.order());
                         }
