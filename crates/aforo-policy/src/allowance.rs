@@ -2,8 +2,9 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
-use aforo_core::{InvalidQuota, Quota};
+use aforo_core::{Algorithm, InvalidQuota, Quota};
 
 use crate::Invalid;
 use crate::duration::{self, Written};
@@ -33,14 +34,20 @@ impl From<Quota> for Allowance {
 
 const EXAMPLES: &str = "write LIMIT/WINDOW, for example 5/s, 300/min or 5/15min, or the word `unlimited`";
 
-impl FromStr for Allowance {
+/// A quota as it stands in a text, which does not say how it is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Amount {
+    Of { limit: u32, window: Duration },
+    Unlimited,
+}
+
+impl FromStr for Amount {
     type Err = Invalid;
 
-    /// Reads a token bucket whose burst is its limit.
-    fn from_str(text: &str) -> Result<Allowance, Invalid> {
+    fn from_str(text: &str) -> Result<Amount, Invalid> {
         let text = text.trim();
         if text == "unlimited" {
-            return Ok(Allowance::Unlimited);
+            return Ok(Amount::Unlimited);
         }
         let Some((limit, window)) = text.split_once('/').or_else(|| text.split_once(" per ")) else {
             return Err(Invalid::new(format!("`{text}` is no quota"), EXAMPLES));
@@ -49,11 +56,32 @@ impl FromStr for Allowance {
         let window = duration::read(window, true).map_err(|invalid| {
             Invalid::new(format!("the window of `{text}`: {}", invalid.message()), invalid.help())
         })?;
-        let quota = if limit == 0 { Quota::nothing(window) } else { Quota::new(limit, window) };
-        match quota {
-            Ok(quota) => Ok(Allowance::Quota(quota)),
+        // Whatever counts it, a window has its bounds.
+        match Quota::nothing(window) {
+            Ok(_) => Ok(Amount::Of { limit, window }),
             Err(invalid) => Err(refused(text, invalid)),
         }
+    }
+}
+
+impl Amount {
+    /// What is allowed, counted by the algorithm that `by` says for the limit.
+    pub(crate) fn counted(self, by: impl FnOnce(u32) -> Algorithm) -> Result<Allowance, InvalidQuota> {
+        match self {
+            Amount::Unlimited => Ok(Allowance::Unlimited),
+            Amount::Of { limit: 0, window } => Quota::nothing(window).map(Allowance::Quota),
+            Amount::Of { limit, window } => Quota::counted_by(by(limit), limit, window).map(Allowance::Quota),
+        }
+    }
+}
+
+impl FromStr for Allowance {
+    type Err = Invalid;
+
+    /// Reads a token bucket whose burst is its limit.
+    fn from_str(text: &str) -> Result<Allowance, Invalid> {
+        let bucket = |limit| Algorithm::TokenBucket { burst: limit };
+        text.parse::<Amount>()?.counted(bucket).map_err(|invalid| refused(text.trim(), invalid))
     }
 }
 
@@ -127,6 +155,13 @@ mod tests {
             assert_eq!(allowance.to_string(), written, "{text}");
             assert_eq!(written.parse(), Ok(allowance));
         }
+    }
+
+    #[test]
+    fn what_is_too_fine_for_a_bucket_may_be_right_for_a_window() {
+        let amount: Amount = "4294967291/366d".parse().unwrap();
+        assert!(amount.counted(|limit| Algorithm::TokenBucket { burst: limit }).is_err());
+        assert!(amount.counted(|_| Algorithm::FixedWindow(aforo_core::Anchor::Epoch)).is_ok());
     }
 
     #[test]

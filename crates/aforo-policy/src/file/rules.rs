@@ -4,8 +4,9 @@ use aforo_core::{Algorithm, Anchor, Cost, Mode};
 
 use super::mistake::{Found, Place};
 use super::node::{Entry, Node, Value};
+use crate::allowance::{self, Allowance, Amount};
 use crate::names::nearest;
-use crate::{Allowance, Fact, Match, Partition, Percent, Rule, WhenMissing, allowance};
+use crate::{Fact, Match, Partition, Percent, Rule, WhenMissing};
 
 /// A rule's fields, as far as they are said.
 #[derive(Clone, Debug)]
@@ -139,31 +140,26 @@ impl Draft {
 
     fn allowance(&self, text: &str, place: Place, entry: &Entry, found: &mut Found<'_>) -> Option<Allowance> {
         // What is wrong with the text itself has been reported.
-        let quota = match text.parse::<Allowance>().ok()? {
-            Allowance::Quota(quota) => quota,
-            Allowance::Unlimited => {
-                if let Some((_, place)) = self.burst {
-                    found.add(place, "`burst` stands beside a quota that is unlimited", "leave one of them out");
-                }
-                return Some(Allowance::Unlimited);
-            }
-        };
+        let amount = text.parse::<Amount>().ok()?;
+        if let (Amount::Unlimited, Some((_, place))) = (amount, self.burst) {
+            found.add(place, "`burst` stands beside a quota that is unlimited", "leave one of them out");
+            return Some(Allowance::Unlimited);
+        }
         let algorithm = match (self.algorithm, self.burst) {
-            (Counting::TokenBucket, burst) => {
-                Algorithm::TokenBucket { burst: burst.map_or(quota.limit(), |(units, _)| units) }
-            }
+            (Counting::TokenBucket, _) => None,
             (other, Some((_, place))) => {
                 let name = super::fields::ALGORITHMS.iter().find(|name| Counting::named(name) == Some(other));
                 let message = format!("`burst` belongs to a token bucket, and `{}` has none", name.unwrap_or(&""));
                 found.add(place, message, "leave `burst` out, or take `algorithm: token-bucket`");
                 return None;
             }
-            (Counting::SlidingWindow, None) => Algorithm::SlidingWindow,
-            (Counting::SlidingLog, None) => Algorithm::SlidingLog,
-            (Counting::FixedWindow, None) => Algorithm::FixedWindow(Anchor::Epoch),
+            (Counting::SlidingWindow, None) => Some(Algorithm::SlidingWindow),
+            (Counting::SlidingLog, None) => Some(Algorithm::SlidingLog),
+            (Counting::FixedWindow, None) => Some(Algorithm::FixedWindow(Anchor::Epoch)),
         };
-        match quota.with_algorithm(algorithm) {
-            Ok(quota) => Some(Allowance::Quota(quota)),
+        let bucket = |limit| Algorithm::TokenBucket { burst: self.burst.map_or(limit, |(units, _)| units) };
+        match amount.counted(|limit| algorithm.unwrap_or_else(|| bucket(limit))) {
+            Ok(allowance) => Some(allowance),
             Err(invalid) => {
                 // The fault lies in how this entry puts quota, burst and algorithm together.
                 let said_here = ["burst", "algorithm", "quota"].iter().find_map(|key| entry.value.get(key));

@@ -4,8 +4,9 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use super::field::Text;
+use crate::allowance::Amount;
 use crate::names::is_token;
-use crate::{Allowance, Fact, Invalid, Match, Methods, Percent, Template, duration};
+use crate::{Fact, Invalid, Match, Methods, Percent, Template, duration};
 
 /// The longest duration of a setting.
 const LONGEST: Duration = Duration::from_secs(366 * 86_400);
@@ -28,7 +29,7 @@ pub(super) fn conforms(form: Text, text: &str) -> Result<(), Invalid> {
         Text::Match => text.parse::<Match>().map(drop),
         Text::Path => text.parse::<Template>().map(drop),
         Text::Percent => text.parse::<Percent>().map(drop),
-        Text::Quota => text.parse::<Allowance>().map(drop),
+        Text::Quota => text.parse::<Amount>().map(drop),
         Text::Store => store(text),
         Text::Url => url(text),
     }
