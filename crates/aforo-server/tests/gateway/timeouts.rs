@@ -1,9 +1,10 @@
 //! Nobody may keep a connection by being slow. Each limit is a third of a second here and long for everything else, so
 //! a test that passes by the wrong limit would run into its deadline.
 
+use std::io::Write;
 use std::time::{Duration, Instant};
 
-use crate::support::{Client, DEADLINE, Gateway, OK, full_queue, recorder, signal, upstream};
+use crate::support::{Client, DEADLINE, Gateway, OK, eventually, full_queue, recorder, signal, upstream};
 
 const SHORT: Duration = Duration::from_millis(300);
 
@@ -35,7 +36,6 @@ fn bytes_that_trickle_do_not_prolong_a_header() {
     client.send("GET / HTTP/1.1\r\n");
     let mut trickle = Client::over(client.0.get_ref().try_clone().unwrap());
     std::thread::spawn(move || {
-        use std::io::Write;
         while trickle.0.get_mut().write_all(b"X: y\r\n").is_ok() {
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -144,10 +144,9 @@ fn an_upstream_that_falls_silent_cuts_the_response() {
 }
 
 #[test]
-fn a_client_that_does_not_read_gives_back_its_upstream() {
+fn a_client_that_does_not_read_gives_back_its_upstream_and_loses_its_connection() {
     let (ended, wait) = signal();
     let address = upstream(move |mut client| {
-        use std::io::Write;
         client.head();
         client.send("HTTP/1.1 200 OK\r\nContent-Length: 1073741824\r\n\r\n");
         while client.0.get_mut().write_all(&[b'x'; 1 << 16]).is_ok() {}
@@ -158,6 +157,8 @@ fn a_client_that_does_not_read_gives_back_its_upstream() {
     client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
     client.head();
     wait.wait();
+    // Whoever writes to a closed connection is told so.
+    eventually("the gateway closes", || client.0.get_mut().write_all(b"x").is_err());
 }
 
 #[test]

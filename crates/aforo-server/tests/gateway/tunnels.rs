@@ -44,7 +44,6 @@ fn a_tunnel_is_bound_by_no_timeout() {
     let gateway = Gateway::with(upstream(echo), |settings| {
         let short = std::time::Duration::from_millis(100);
         settings.timeouts.header = short;
-        settings.timeouts.idle = short;
         settings.timeouts.body = short;
         settings.timeouts.upstream = short;
     });
