@@ -60,7 +60,8 @@ fuzz_target!(|input: Input| {
         met.push((rule.name().to_owned(), quota, verdict));
     }
     let headers = Headers {
-        standard: [Standard::Draft11, Standard::Draft7, Standard::Draft6, Standard::Off][usize::from(input.standard % 4)],
+        standard: [Standard::Draft11, Standard::Draft7, Standard::Draft6, Standard::Off]
+            [usize::from(input.standard % 4)],
         legacy: Legacy::XRateLimit,
         legacy_reset: [LegacyReset::Epoch, LegacyReset::Delta, LegacyReset::Iso8601][usize::from(input.reset % 3)],
         ..Headers::default()
@@ -78,7 +79,9 @@ fuzz_target!(|input: Input| {
             let policies: List = Parser::new(fields[RATELIMIT_POLICY].as_bytes()).parse().unwrap();
             assert_eq!((told.len(), policies.len()), (met.len(), met.len()));
             for ((entry, policy), (name, quota, verdict)) in told.iter().zip(&policies).zip(&met) {
-                let (ListEntry::Item(entry), ListEntry::Item(policy)) = (entry, policy) else { panic!("a list in a list") };
+                let (ListEntry::Item(entry), ListEntry::Item(policy)) = (entry, policy) else {
+                    panic!("a list in a list")
+                };
                 assert_eq!(entry.bare_item.as_string().unwrap().as_str(), name);
                 assert_eq!(i64::from(entry.params["r"].as_integer().unwrap()), i64::from(verdict.remaining));
                 assert_eq!(entry.params.contains_key("t"), verdict.wait.as_micros().is_some());

@@ -22,8 +22,8 @@
 
 #[doc(no_inline)]
 pub use aforo_core::{
-    Algorithm, Anchor, Clock, Cost, Decision, Hit, Hits, InvalidQuota, Key, ManualClock, Mode, Moment, Op, Origin, Quota,
-    Retry, Store, StoreError, StoreErrorKind, Verdict,
+    Algorithm, Anchor, Clock, Cost, Decision, Hit, Hits, InvalidQuota, Key, ManualClock, Mode, Moment, Op, Origin,
+    Quota, Retry, Store, StoreError, StoreErrorKind, Verdict,
 };
 #[cfg(feature = "http")]
 #[doc(no_inline)]
@@ -36,6 +36,6 @@ pub use aforo_http::{Observe, RateLimit, RateLimitLayer};
 pub use aforo_memory::{MemoryStore, SystemClock};
 #[doc(no_inline)]
 pub use aforo_policy::{
-    Allowance, Answer, Denied, Describe, Exemption, Fact, Headers, Legacy, LegacyReset, Limiter, Match, Partition, Parts,
-    Percent, Permit, Policy, Route, Rule, Standard, Template, WhenMissing,
+    Allowance, Answer, Denied, Describe, Exemption, Fact, Headers, Legacy, LegacyReset, Limiter, Match, Partition,
+    Parts, Percent, Permit, Policy, Route, Rule, Standard, Template, WhenMissing,
 };

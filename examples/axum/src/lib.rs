@@ -22,8 +22,5 @@ pub fn app(policy: Policy) -> Router {
     let limits = RateLimitLayer::new(Limiter::new(policy, MemoryStore::new())).address_from(|extensions| {
         extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| address.ip())
     });
-    Router::new()
-        .route("/", get(async || "hello\n"))
-        .route("/search", get(async || "found\n"))
-        .layer(limits)
+    Router::new().route("/", get(async || "hello\n")).route("/search", get(async || "found\n")).layer(limits)
 }

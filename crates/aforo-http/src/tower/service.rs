@@ -38,12 +38,7 @@ impl<Inner: std::fmt::Debug, S, O> std::fmt::Debug for RateLimit<Inner, S, O> {
 }
 
 impl<Inner, S, O> RateLimit<Inner, S, O> {
-    pub(super) fn new(
-        inner: Inner,
-        limiter: Limiter<S>,
-        address: AddressFrom,
-        observer: O,
-    ) -> RateLimit<Inner, S, O> {
+    pub(super) fn new(inner: Inner, limiter: Limiter<S>, address: AddressFrom, observer: O) -> RateLimit<Inner, S, O> {
         RateLimit { inner, limiter, address, observer }
     }
 
