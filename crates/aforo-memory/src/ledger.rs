@@ -28,7 +28,7 @@ pub(crate) struct Held<'a> {
 }
 
 impl<'a> Held<'a> {
-    /// Locks the shards of `hits`: each once, in ascending order.
+    /// Locks the shards of `hits`, each once, in ascending order, and makes room for the keys that are new.
     pub(crate) fn lock(counters: &'a Counters, op: Op, hits: &Hits, now: Moment) -> Held<'a> {
         let mut held = Held {
             counters,
@@ -55,7 +55,20 @@ impl<'a> Held<'a> {
         for (seat, shard) in held.seats.iter_mut().flatten().zip(shards) {
             seat.guard = ascending.iter().position(|&locked| locked == shard).unwrap_or_default();
         }
+        if op == Op::Take {
+            (0..hits.len()).for_each(|index| held.make_room(index));
+        }
         held
+    }
+
+    /// All that is dropped for a new key is dropped before anything is weighed: what was found stays where it is
+    /// until it is written, and what was reserved is what is added.
+    fn make_room(&mut self, index: usize) {
+        if let Some((seat, shard)) = self.at(index)
+            && let Err(place) = shard.find(seat.found.owner)
+        {
+            shard.make_room(place, seat.found.now, seat.found.room);
+        }
     }
 
     /// What a hit takes, together with the earlier hits of its key.
@@ -89,25 +102,23 @@ impl<'a> Held<'a> {
                 seat.found.place = Some(place);
                 Some(shard.weigh(Some(place), &hit.quota, seat.found.cost, seat.found.now))
             }
-            Err(place) => self.weigh_absent(index, hit, place),
+            Err(_) => self.weigh_absent(index, hit),
         }
     }
 
     /// Weighs against a fresh counter if there is room for one, else against an overflow counter.
-    fn weigh_absent(&mut self, index: usize, hit: &Hit, place: usize) -> Option<Weighed> {
+    fn weigh_absent(&mut self, index: usize, hit: &Hit) -> Option<Weighed> {
         let (op, counters) = (self.op, self.counters);
         let (seat, shard) = self.at(index)?;
-        let Found { now, room, .. } = seat.found;
         let fits = match op {
             Op::Take => {
-                shard.sweep_near(place, now, room);
-                seat.reserved = room.take() || (shard.sweep_in_want(now, room) && room.take());
+                seat.reserved = seat.found.room.take();
                 seat.reserved
             }
-            Op::Peek | Op::Refund { .. } => !room.is_full(),
+            Op::Peek | Op::Refund { .. } => !seat.found.room.is_full(),
         };
-        if fits {
-            return Some(shard.weigh(None, &hit.quota, seat.found.cost, now));
+        if fits || seat.in_overflow {
+            return Some(shard.weigh(None, &hit.quota, seat.found.cost, seat.found.now));
         }
         seat.in_overflow = true;
         seat.found.owner = counters.overflow_owner(&hit.key, seat.found.owner);

@@ -235,6 +235,24 @@ mod tests {
     }
 
     #[test]
+    fn a_debt_is_told_in_the_grain_that_it_was_counted_in_and_in_no_other() {
+        let grain = Grain { per_unit: 7, per_tick: 3, tick: 10 };
+        let at = Moment::from_millis(1);
+        let packed = Packed::new(&State::TokenBucket { debt: 5, at, grain }).unwrap();
+        assert_eq!(packed.debt_in(grain), Some(Debt { grains: 5, at }));
+        for other in [
+            Grain { per_unit: 8, ..grain },
+            Grain { per_tick: 4, ..grain },
+            Grain { per_tick: 3 + (1 << 16), ..grain },
+            Grain { tick: 1, ..grain },
+        ] {
+            assert_eq!(packed.debt_in(other), None, "{other:?}");
+        }
+        let window = State::FixedWindow { used: 5, at, window: 1_000_000, anchor: Anchor::Epoch };
+        assert_eq!(Packed::new(&window).unwrap().debt_in(grain), None);
+    }
+
+    #[test]
     fn the_greatest_numbers_fit() {
         let grain = Grain { per_unit: (1 << 45) - 1, per_tick: u32::MAX, tick: 1_000_000 };
         let full = State::TokenBucket { debt: 1 << 52, at: Moment::from_micros(LATEST), grain };

@@ -141,11 +141,9 @@ impl Shard {
         if let Ok(place) = self.find(found.owner) {
             return self.put(&Found { place: Some(place), ..*found }, packed);
         }
+        // Not swept: that might drop what another hit of the same request is about to write.
         if self.table.is_fuller_than(CROWDED) {
-            self.sweep(found.now, found.room);
-            if self.table.is_fuller_than(RELIEVED) {
-                self.table.resize(self.table.len() + 1);
-            }
+            self.table.resize(self.table.len() + 1);
         }
         self.table.insert(Counter { owner: found.owner, state: packed });
         true
@@ -194,18 +192,19 @@ impl Shard {
         self.find(owner).is_ok_and(|place| self.retain(place, place + 1, room, |_| false) > 0)
     }
 
-    /// Drops what owes nothing from a few places on.
-    pub(crate) fn sweep_near(&mut self, place: usize, now: Moment, room: &Room) {
+    /// Sees to it that a counter can be added at `place`: drops what owes nothing nearby, and everywhere if the table
+    /// or the whole store is full.
+    pub(crate) fn make_room(&mut self, place: usize, now: Moment, room: &Room) {
         self.retain(place, place + NEIGHBOURS, room, |counter| !is_idle(counter, now));
-    }
-
-    /// Sweeps for want of room. Says whether it was time to.
-    pub(crate) fn sweep_in_want(&mut self, now: Moment, room: &Room) -> bool {
-        let due = now.as_micros().wrapping_sub(self.swept_at.as_micros()) >= WANT;
-        if due {
+        if self.table.is_fuller_than(CROWDED) {
+            self.sweep(now, room);
+            if self.table.is_fuller_than(RELIEVED) {
+                self.table.resize(self.table.len() + 1);
+            }
+        }
+        if room.is_full() && now.as_micros().wrapping_sub(self.swept_at.as_micros()) >= WANT {
             self.sweep(now, room);
         }
-        due
     }
 
     /// Drops all that owe nothing, and gives back memory that is not needed any more.

@@ -184,3 +184,45 @@ fn a_forgotten_key_is_fresh() {
         assert!(store.forget(&key));
     }
 }
+
+#[test]
+fn two_hits_of_one_new_key_take_the_room_of_one() {
+    let store = store(10);
+    let quota = Quota::per_hour(5);
+    for (number, quota) in [quota, quota.fixed_window(), quota.sliding_window(), quota.sliding_log()].iter().enumerate()
+    {
+        let hit = hit(&number.to_be_bytes(), *quota);
+        assert!(store.decide_now(Op::Take, &[hit, hit].into_iter().collect()).allowed());
+        assert_eq!(store.keys(), number + 1);
+    }
+}
+
+#[test]
+fn a_refund_that_drops_a_key_answers_for_that_key_and_not_for_its_neighbour() {
+    let store = store(10_000);
+    let quota = Quota::per_hour(5);
+    let hits = |number: u64| Hits::one(hit(&number.to_be_bytes(), quota));
+    let decisions: Vec<_> = (0..5_000).map(|number| store.decide_now(Op::Take, &hits(number))).collect();
+    for (number, decision) in (0..).zip(decisions) {
+        let after = store.decide_now(Op::Refund { taken_at: decision.taken_at() }, &hits(number));
+        assert_eq!(after.verdicts().next().unwrap().remaining, 5);
+    }
+    assert_eq!(store.keys(), 0);
+}
+
+#[test]
+fn a_key_that_is_dropped_while_its_request_is_decided_is_not_counted_twice() {
+    // Many keys in few shards: one hit's counter, which owes nothing any more, is a neighbour of another's place.
+    let store = store(100_000);
+    let quota = Quota::per_second(10);
+    for round in 0..50u64 {
+        for known in 0..200u64 {
+            let new = 1_000 + round * 200 + known;
+            let hits = [hit(&known.to_be_bytes(), quota), hit(&new.to_be_bytes(), quota)];
+            assert!(store.decide_now(Op::Take, &hits.into_iter().collect()).allowed());
+        }
+        store.clock().advance(20 * SECOND);
+    }
+    (0..100).for_each(|_| store.sweep());
+    assert_eq!((store.keys(), store.overflowed()), (0, 0));
+}

@@ -136,7 +136,7 @@ fn a_counter_takes_at_most_64_bytes_however_many_there_are() {
 fn counters_that_crowd_at_the_end_find_room() {
     let seeds = Seeds::random();
     let mut table = Table::default();
-    let mut last: Vec<_> = (0..4_000).map(|number| owner(&seeds, number)).filter(|one| one.home(64) == 63).collect();
+    let mut last: Vec<_> = (0..20_000).map(|number| owner(&seeds, number)).filter(|one| one.home(64) == 63).collect();
     last.truncate(40);
     assert_eq!(last.len(), 40);
     for &owner in &last {
