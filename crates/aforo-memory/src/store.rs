@@ -27,7 +27,7 @@ const SHARE: usize = 4;
 /// Counters in the memory of this process.
 ///
 /// It never fails and never waits for anything but a lock that is held for nanoseconds, so that
-/// [`MemoryStore::decide_now`] needs no async. An empty store takes a few kilobytes; a key in use less than 64 bytes
+/// [`MemoryStore::decide_now`] needs no async. An empty store takes about 150 kilobytes; a key in use less than 64 bytes
 /// (a sliding log, 8 bytes more for each unit in its window); the memory of keys that owe nothing is given back by the
 /// decisions that come after, on whatever keys. Once it has grown, a decision allocates nothing.
 ///

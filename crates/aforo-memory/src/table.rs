@@ -12,8 +12,8 @@
 use crate::fingerprint::Fingerprint;
 use crate::packed::Packed;
 
-/// The fewest homes of a table that has any.
-const FEWEST: usize = 4;
+/// The fewest homes that a table has.
+const FEWEST: usize = 8;
 /// Places behind the last home for counters that are pushed past it, unless more prove necessary. At 85 % fewer than
 /// one table in 10,000 needs more.
 const MOST_SPARE: usize = 32;
@@ -35,11 +35,31 @@ impl Counter {
 }
 
 /// The counters of one shard.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Table {
     places: Box<[Counter]>,
     homes: usize,
     len: usize,
+    /// The few places that the table began with, kept for when they suffice again. Few places that were allocated then
+    /// would lie anywhere among the memory that is given back, and an allocator that gives back only the end of its
+    /// heap could give back little.
+    first: Option<Box<[Counter]>>,
+}
+
+impl Default for Table {
+    fn default() -> Table {
+        Table { places: empty(FEWEST + spare(FEWEST)), homes: FEWEST, len: 0, first: None }
+    }
+}
+
+fn empty(places: usize) -> Box<[Counter]> {
+    vec![Counter::NONE; places].into_boxed_slice()
+}
+
+/// Places behind the last of so many homes.
+const fn spare(homes: usize) -> usize {
+    let few = homes / 4 + 2;
+    if few < MOST_SPARE { few } else { MOST_SPARE }
 }
 
 impl Table {
@@ -55,7 +75,7 @@ impl Table {
 
     /// Whether more than half of its memory is wasted.
     pub(crate) const fn is_sparse(&self) -> bool {
-        self.len * 2 < self.homes && (self.homes > FEWEST || self.len == 0)
+        self.len * 2 < self.homes && self.homes > FEWEST
     }
 
     /// The place of the counter of `owner`, or the place where it would be put.
@@ -141,17 +161,19 @@ impl Table {
         self.rebuild(len.max(self.len), 0);
     }
 
-    fn rebuild(&mut self, len: usize, spare: usize) {
-        if len == 0 {
-            *self = Table::default();
-            return;
-        }
+    fn rebuild(&mut self, len: usize, at_least: usize) {
         let homes = (len * 10).div_ceil(7).max(FEWEST);
-        let mut spare = spare.max((homes / 4 + 2).min(MOST_SPARE));
+        let mut spare = spare(homes).max(at_least);
         loop {
-            let mut places = vec![Counter::NONE; homes + spare].into_boxed_slice();
+            let first = self.first.take_if(|first| first.len() == homes + spare);
+            let mut places = first.unwrap_or_else(|| empty(homes + spare));
             if self.copy_to(&mut places, homes) {
-                (self.places, self.homes) = (places, homes);
+                let mut before = std::mem::replace(&mut self.places, places);
+                if before.len() == FEWEST + self::spare(FEWEST) {
+                    before.fill(Counter::NONE);
+                    self.first = Some(before);
+                }
+                self.homes = homes;
                 return;
             }
             spare *= 2;
