@@ -3,6 +3,8 @@
 //! The `RateLimit` fields are those of draft-ietf-httpapi-ratelimit-headers in the version that the policy names;
 //! `X-RateLimit-*` are the older, widespread three.
 
+use std::fmt::Write;
+
 use aforo_core::{Moment, Quota, Verdict};
 use aforo_policy::{Headers, Legacy, LegacyReset, Standard, Upstream};
 use bytes::Bytes;
@@ -109,15 +111,17 @@ where
     I: Iterator<Item = Shown<'a>> + Clone,
 {
     let Some(one) = most_telling(shown.clone()) else { return };
+    let mut values = Values::default();
     match settings.standard {
-        Standard::Draft11 => draft_11(shown, fields),
-        Standard::Draft7 => draft_7(shown, &one, fields),
-        Standard::Draft6 => draft_6(shown, &one, fields),
+        Standard::Draft11 => draft_11(shown, &mut values),
+        Standard::Draft7 => draft_7(shown, &one, &mut values),
+        Standard::Draft6 => draft_6(shown, &one, &mut values),
         Standard::Off => {}
     }
     if settings.legacy == Legacy::XRateLimit {
-        legacy(&one, decided_at, settings.legacy_reset, fields);
+        legacy(&one, decided_at, settings.legacy_reset, &mut values);
     }
+    values.insert_into(fields);
 }
 
 /// The rule that clients of the single-rule fields are told about: the refusing one with the longest wait, else the
@@ -132,78 +136,72 @@ pub(crate) fn most_telling<'a>(shown: impl Iterator<Item = Shown<'a>> + Clone) -
     })
 }
 
-fn draft_11<'a>(shown: impl Iterator<Item = Shown<'a>> + Clone, fields: &mut HeaderMap) {
-    let mut policy = String::with_capacity(96);
-    let mut limits = String::with_capacity(96);
-    let mut policies = ListSerializer::with_buffer(&mut policy);
-    let mut standing = ListSerializer::with_buffer(&mut limits);
-    for rule in shown {
-        // A name that is no structured-field string is refused with the policy.
-        let Ok(name) = StringRef::from_str(rule.name) else { continue };
-        let _ = policies
+fn draft_11<'a>(shown: impl Iterator<Item = Shown<'a>> + Clone, values: &mut Values) {
+    // A name that is no structured-field string is refused with the policy.
+    let named = shown.filter_map(|rule| Some((StringRef::from_str(rule.name).ok()?, rule)));
+    let mut list = ListSerializer::with_buffer(&mut values.text);
+    for (name, rule) in named.clone() {
+        let _ = list
             .bare_item(name)
             .parameter(DRAFT_11.quota, Integer::from(rule.verdict.limit))
             .parameter(DRAFT_11.window, integer(rule.window_seconds()));
-        let item = standing.bare_item(name).parameter(DRAFT_11.remaining, Integer::from(rule.verdict.remaining));
+    }
+    values.end(RATELIMIT_POLICY);
+    let mut list = ListSerializer::with_buffer(&mut values.text);
+    for (name, rule) in named {
+        let item = list.bare_item(name).parameter(DRAFT_11.remaining, Integer::from(rule.verdict.remaining));
         if let Some(micros) = rule.until() {
             let _ = item.parameter(DRAFT_11.until, integer(seconds::covering(micros)));
         }
     }
-    if policies.finish().is_some() && standing.finish().is_some() {
-        insert(fields, RATELIMIT_POLICY, policy);
-        insert(fields, RATELIMIT, limits);
-    }
+    values.end(RATELIMIT);
 }
 
 /// Draft 7, section 3: a dictionary that shows one rule; the policies are numbers without names.
-fn draft_7<'a>(shown: impl Iterator<Item = Shown<'a>>, one: &Shown<'_>, fields: &mut HeaderMap) {
-    nameless_policy(shown, fields);
-    let mut text = String::with_capacity(48);
-    let mut dictionary = DictSerializer::with_buffer(&mut text);
+fn draft_7<'a>(shown: impl Iterator<Item = Shown<'a>>, one: &Shown<'_>, values: &mut Values) {
+    nameless_policy(shown, values);
+    // The draft requires a reset; where waiting cannot help there is no truthful one, so the field is left out.
+    let Some(micros) = one.until() else { return };
+    let mut dictionary = DictSerializer::with_buffer(&mut values.text);
     let _ = dictionary.bare_item(key_ref("limit"), Integer::from(one.verdict.limit));
     let _ = dictionary.bare_item(key_ref("remaining"), Integer::from(one.verdict.remaining));
-    // The draft requires a reset; where waiting cannot help there is no truthful one, so the field is left out.
-    if let Some(micros) = one.until() {
-        let _ = dictionary.bare_item(key_ref("reset"), integer(seconds::covering(micros)));
-        let _ = dictionary.finish();
-        insert(fields, RATELIMIT, text);
-    }
+    let _ = dictionary.bare_item(key_ref("reset"), integer(seconds::covering(micros)));
+    values.end(RATELIMIT);
 }
 
 /// Draft 6, section 5: three fields that show one rule.
-fn draft_6<'a>(shown: impl Iterator<Item = Shown<'a>>, one: &Shown<'_>, fields: &mut HeaderMap) {
-    nameless_policy(shown, fields);
-    fields.insert(RATELIMIT_LIMIT, one.verdict.limit.into());
-    fields.insert(RATELIMIT_REMAINING, one.verdict.remaining.into());
+fn draft_6<'a>(shown: impl Iterator<Item = Shown<'a>>, one: &Shown<'_>, values: &mut Values) {
+    nameless_policy(shown, values);
+    values.number(RATELIMIT_LIMIT, one.verdict.limit.into());
+    values.number(RATELIMIT_REMAINING, one.verdict.remaining.into());
     if let Some(micros) = one.until() {
-        fields.insert(RATELIMIT_RESET, seconds::covering(micros).into());
+        values.number(RATELIMIT_RESET, seconds::covering(micros));
     }
 }
 
-fn nameless_policy<'a>(shown: impl Iterator<Item = Shown<'a>>, fields: &mut HeaderMap) {
-    let mut text = String::with_capacity(48);
-    let mut policies = ListSerializer::with_buffer(&mut text);
+fn nameless_policy<'a>(shown: impl Iterator<Item = Shown<'a>>, values: &mut Values) {
+    let mut list = ListSerializer::with_buffer(&mut values.text);
     for rule in shown {
-        let _ = policies
+        let _ = list
             .bare_item(Integer::from(rule.verdict.limit))
             .parameter(DRAFT_11.window, integer(rule.window_seconds()));
     }
-    if policies.finish().is_some() {
-        insert(fields, RATELIMIT_POLICY, text);
-    }
+    values.end(RATELIMIT_POLICY);
 }
 
-fn legacy(one: &Shown<'_>, decided_at: Moment, reset: LegacyReset, fields: &mut HeaderMap) {
-    fields.insert(X_RATELIMIT_LIMIT, one.verdict.limit.into());
-    fields.insert(X_RATELIMIT_REMAINING, one.verdict.remaining.into());
+fn legacy(one: &Shown<'_>, decided_at: Moment, reset: LegacyReset, values: &mut Values) {
+    values.number(X_RATELIMIT_LIMIT, one.verdict.limit.into());
+    values.number(X_RATELIMIT_REMAINING, one.verdict.remaining.into());
     let Some(micros) = one.until() else { return };
     let at = seconds::epoch_after(decided_at, micros);
     match reset {
-        LegacyReset::Epoch => drop(fields.insert(X_RATELIMIT_RESET, at.into())),
-        LegacyReset::Delta => drop(fields.insert(X_RATELIMIT_RESET, seconds::covering(micros).into())),
+        LegacyReset::Epoch => values.number(X_RATELIMIT_RESET, at),
+        LegacyReset::Delta => values.number(X_RATELIMIT_RESET, seconds::covering(micros)),
         LegacyReset::Iso8601 => {
             let at = std::time::UNIX_EPOCH + std::time::Duration::from_secs(at);
-            insert(fields, X_RATELIMIT_RESET, humantime::format_rfc3339_seconds(at).to_string());
+            // Writing to a string cannot fail.
+            let _ = write!(values.text, "{}", humantime::format_rfc3339_seconds(at));
+            values.end(X_RATELIMIT_RESET);
         }
     }
 }
@@ -220,8 +218,54 @@ fn integer(value: u64) -> Integer {
     i64::try_from(value).ok().and_then(|value| Integer::try_from(value).ok()).unwrap_or(Integer::MAX)
 }
 
-fn insert(fields: &mut HeaderMap, name: HeaderName, text: String) {
-    if let Ok(value) = HeaderValue::from_maybe_shared(Bytes::from(text)) {
-        fields.insert(name, value);
+/// A number as a field's value.
+pub(crate) fn number(value: u64) -> HeaderValue {
+    // Digits are a value.
+    HeaderValue::from_str(itoa::Buffer::new().format(value)).unwrap_or(HeaderValue::from_static("0"))
+}
+
+/// The most fields that one response is given here.
+const MOST: usize = 8;
+
+/// The values of several fields, written one behind the other into one allocation that they share.
+struct Values {
+    text: String,
+    /// Which field each stretch of the text belongs to, and where it ends.
+    ends: [Option<(HeaderName, usize)>; MOST],
+    count: usize,
+}
+
+impl Default for Values {
+    fn default() -> Values {
+        Values { text: String::with_capacity(160), ends: [const { None }; MOST], count: 0 }
+    }
+}
+
+impl Values {
+    /// What was written since the last end is this field's value; if nothing was, there is no such field.
+    fn end(&mut self, name: HeaderName) {
+        let begun = self.count.checked_sub(1).and_then(|last| self.ends.get(last)?.as_ref()).map_or(0, |(_, end)| *end);
+        if self.text.len() > begun
+            && let Some(slot) = self.ends.get_mut(self.count)
+        {
+            *slot = Some((name, self.text.len()));
+            self.count += 1;
+        }
+    }
+
+    fn number(&mut self, name: HeaderName, value: u64) {
+        self.text.push_str(itoa::Buffer::new().format(value));
+        self.end(name);
+    }
+
+    fn insert_into(self, fields: &mut HeaderMap) {
+        let text = Bytes::from(self.text);
+        let mut begun = 0;
+        for (name, end) in self.ends.into_iter().flatten() {
+            if let Ok(value) = HeaderValue::from_maybe_shared(text.slice(begun..end)) {
+                fields.insert(name, value);
+            }
+            begun = end;
+        }
     }
 }

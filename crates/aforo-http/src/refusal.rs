@@ -4,13 +4,10 @@ use aforo_policy::{Answer, Denied};
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 use http::{HeaderName, Response, StatusCode};
-use serde::Serialize;
 
 use crate::fields::{self, Shown};
 use crate::{answer, seconds, template, words};
 
-/// The problem type of draft-ietf-httpapi-ratelimit-headers-11, section 7.
-const QUOTA_EXCEEDED: &str = "https://iana.org/assignments/http-problem-types#quota-exceeded";
 const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
 const GRPC: HeaderValue = HeaderValue::from_static("application/grpc");
 const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
@@ -41,24 +38,36 @@ impl Dialect {
     }
 }
 
-/// A problem in the sense of RFC 9457.
-#[derive(Serialize)]
-struct Problem<'a> {
-    r#type: &'a str,
-    title: &'a str,
-    status: u16,
-    detail: &'a str,
-    #[serde(rename = "violated-policies", skip_serializing_if = "Vec::is_empty")]
-    violated_policies: Vec<&'a str>,
-    code: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    retry_after: Option<u64>,
-}
+/// The constant beginning of the problem of an exceeded quota, whose type is that of
+/// draft-ietf-httpapi-ratelimit-headers-11, section 7.
+const EXCEEDED: &[u8] = br#"{"type":"https://iana.org/assignments/http-problem-types#quota-exceeded","title":"Quota Exceeded","status":429,"detail":"#;
+/// The constant beginning of the problem of a missing fact.
+const LACKING: &[u8] = br#"{"type":"about:blank","title":"Forbidden","status":403,"detail":"#;
 
-impl Problem<'_> {
-    fn body(&self) -> Bytes {
-        // A map of strings and numbers cannot fail to serialise.
-        serde_json::to_vec(self).map(Bytes::from).unwrap_or_default()
+/// A problem in the sense of RFC 9457, of which only some values are written anew for each request.
+struct Problem(Vec<u8>);
+
+impl Problem {
+    fn new(beginning: &[u8], detail: &str) -> Problem {
+        let mut problem = Problem(Vec::with_capacity(beginning.len() + detail.len() + 160));
+        problem.0.extend_from_slice(beginning);
+        problem.string(detail);
+        problem
+    }
+
+    /// Text as a string of JSON.
+    fn string(&mut self, text: &str) {
+        // Writing to memory cannot fail.
+        let _ = serde_json::to_writer(&mut self.0, text);
+    }
+
+    fn member(&mut self, text: &[u8]) {
+        self.0.extend_from_slice(text);
+    }
+
+    fn end(mut self) -> Bytes {
+        self.0.push(b'}');
+        self.0.into()
     }
 }
 
@@ -81,7 +90,7 @@ pub fn refuse(answer: &Answer, dialect: Dialect) -> Option<Response<Bytes>> {
     let map = response.headers_mut();
     map.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     if let Some(seconds) = retry_after {
-        map.insert(RETRY_AFTER, seconds.into());
+        map.insert(RETRY_AFTER, fields::number(seconds));
     }
     fields::write(answer::shown(answer), answer.decision().taken_at(), policy.headers(), map);
     Some(response)
@@ -96,17 +105,18 @@ fn exceeded(
 ) -> Response<Bytes> {
     let (content_type, body) = match denied {
         Denied::Problem => {
-            let violated = answer::shown(answer).filter(|rule| rule.verdict.refuses()).map(|rule| rule.name);
-            let problem = Problem {
-                r#type: QUOTA_EXCEEDED,
-                title: "Quota Exceeded",
-                status: 429,
-                detail: &detail,
-                violated_policies: violated.collect(),
-                code: "RATE_LIMITED",
-                retry_after,
-            };
-            (PROBLEM, problem.body())
+            let mut problem = Problem::new(EXCEEDED, &detail);
+            let violated = answer::shown(answer).filter(|rule| rule.verdict.refuses());
+            for (at, rule) in violated.enumerate() {
+                problem.member(if at == 0 { b",\"violated-policies\":[" } else { b"," });
+                problem.string(rule.name);
+            }
+            problem.member(b"],\"code\":\"RATE_LIMITED\"");
+            if let Some(seconds) = retry_after {
+                problem.member(b",\"retry_after\":");
+                problem.member(itoa::Buffer::new().format(seconds).as_bytes());
+            }
+            (PROBLEM, problem.end())
         }
         Denied::Template { content_type, template } => {
             let body = template::fill(template, refusing, &detail, retry_after);
@@ -124,16 +134,9 @@ fn lacking(fact: &str, dialect: Dialect) -> Response<Bytes> {
     let mut response = match dialect {
         Dialect::Grpc => trailers_only(PERMISSION_DENIED, &detail),
         Dialect::Http => {
-            let problem = Problem {
-                r#type: "about:blank",
-                title: "Forbidden",
-                status: 403,
-                detail: &detail,
-                violated_policies: Vec::new(),
-                code: "FACT_MISSING",
-                retry_after: None,
-            };
-            with_body(StatusCode::FORBIDDEN, PROBLEM, problem.body())
+            let mut problem = Problem::new(LACKING, &detail);
+            problem.member(b",\"code\":\"FACT_MISSING\"");
+            with_body(StatusCode::FORBIDDEN, PROBLEM, problem.end())
         }
     };
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -143,6 +146,8 @@ fn lacking(fact: &str, dialect: Dialect) -> Response<Bytes> {
 fn with_body(status: StatusCode, content_type: HeaderValue, body: Bytes) -> Response<Bytes> {
     let mut response = Response::new(body);
     *response.status_mut() = status;
+    // Room for all that a refusal is given, so that the map does not grow on the way.
+    response.headers_mut().reserve(12);
     response.headers_mut().insert(CONTENT_TYPE, content_type);
     response
 }

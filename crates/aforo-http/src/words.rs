@@ -9,51 +9,83 @@ use crate::seconds;
 
 /// "Rate limit exceeded: rule 'login' allows 5 requests per minute. Retry after 42 seconds."
 pub(crate) fn detail(rule: &Shown<'_>) -> String {
-    let name = rule.name;
-    match rule.verdict.wait.as_micros() {
-        _ if rule.quota.limit() == 0 => format!("Rate limit exceeded: rule '{name}' allows no requests."),
-        None => {
-            let most = rule.quota.at_once();
-            format!("Rate limit exceeded: this request costs more than the {most} that rule '{name}' allows at once.")
-        }
-        Some(micros) => {
-            let allows = allows(rule.quota);
-            let wait = counted(seconds::covering(micros), "second");
-            format!("Rate limit exceeded: rule '{name}' allows {allows}. Retry after {wait}.")
-        }
-    }
-}
-
-/// "5 requests per second, at most 20 at once".
-fn allows(quota: &Quota) -> String {
-    let rate = format!("{} per {}", counted(quota.limit().into(), "request"), window(quota.window()));
-    match quota.at_once() {
-        burst if burst == quota.limit() => rate,
-        burst => format!("{rate}, at most {burst} at once"),
-    }
+    let mut words = Words(String::with_capacity(144));
+    let (quota, wait) = (rule.quota, rule.verdict.wait.as_micros());
+    words.say("Rate limit exceeded: ");
+    match wait {
+        _ if quota.limit() == 0 => words.say("rule '").say(rule.name).say("' allows no requests."),
+        None => words
+            .say("this request costs more than the ")
+            .number(quota.at_once().into())
+            .say(" that rule '")
+            .say(rule.name)
+            .say("' allows at once."),
+        Some(micros) => words
+            .say("rule '")
+            .say(rule.name)
+            .say("' allows ")
+            .rate(quota)
+            .say(". Retry after ")
+            .counted(seconds::covering(micros), "second")
+            .say("."),
+    };
+    words.0
 }
 
 /// "minute", "15 minutes".
 pub(crate) fn window(window: Duration) -> String {
-    const UNITS: [(u128, &str); 7] = [
-        (604_800_000_000, "week"),
-        (86_400_000_000, "day"),
-        (3_600_000_000, "hour"),
-        (60_000_000, "minute"),
-        (1_000_000, "second"),
-        (1_000, "millisecond"),
-        (1, "microsecond"),
-    ];
-    let micros = window.as_micros();
-    let unit = UNITS.iter().find(|(size, _)| micros > 0 && micros.is_multiple_of(*size));
-    match unit.map_or((micros, "microsecond"), |(size, name)| (micros / size, *name)) {
-        (1, name) => name.to_owned(),
-        (many, name) => format!("{many} {name}s"),
-    }
+    let mut words = Words(String::new());
+    words.window(window);
+    words.0
 }
 
-fn counted(many: u64, what: &str) -> String {
-    if many == 1 { format!("1 {what}") } else { format!("{many} {what}s") }
+/// The units of time, in microseconds, longest first.
+const UNITS: [(u64, &str); 7] = [
+    (604_800_000_000, "week"),
+    (86_400_000_000, "day"),
+    (3_600_000_000, "hour"),
+    (60_000_000, "minute"),
+    (1_000_000, "second"),
+    (1_000, "millisecond"),
+    (1, "microsecond"),
+];
+
+/// Words in a row. A refusal is written for every refused request, so no part of it is formatted apart.
+struct Words(String);
+
+impl Words {
+    fn say(&mut self, text: &str) -> &mut Words {
+        self.0.push_str(text);
+        self
+    }
+
+    fn number(&mut self, number: u64) -> &mut Words {
+        self.say(itoa::Buffer::new().format(number))
+    }
+
+    fn counted(&mut self, many: u64, what: &str) -> &mut Words {
+        self.number(many).say(" ").say(what).say(if many == 1 { "" } else { "s" })
+    }
+
+    /// "5 requests per second, at most 20 at once".
+    fn rate(&mut self, quota: &Quota) -> &mut Words {
+        self.counted(quota.limit().into(), "request").say(" per ").window(quota.window());
+        match quota.at_once() {
+            burst if burst == quota.limit() => self,
+            burst => self.say(", at most ").number(burst.into()).say(" at once"),
+        }
+    }
+
+    /// In the largest unit of which it is a whole number.
+    fn window(&mut self, window: Duration) -> &mut Words {
+        let micros = u64::try_from(window.as_micros()).unwrap_or(u64::MAX);
+        let (size, name) =
+            UNITS.into_iter().find(|(size, _)| micros.is_multiple_of(*size)).unwrap_or((1, "microsecond"));
+        match micros / size {
+            1 => self.say(name),
+            many => self.counted(many, name),
+        }
+    }
 }
 
 #[cfg(test)]

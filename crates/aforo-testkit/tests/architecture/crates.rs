@@ -47,7 +47,7 @@ const LAYERS: &[Layer] = &[
             ("http-body", "bodies"),
             ("humantime", "a date in ISO 8601"),
             ("pin-project-lite", "named futures instead of boxed ones"),
-            ("serde", "the problem document"),
+            ("itoa", "numbers in fields and bodies, without formatting"),
             ("serde_json", "the problem document"),
             ("sfv", "structured fields"),
             ("tower-layer", "the layer"),
