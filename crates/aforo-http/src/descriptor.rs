@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
 use aforo_policy::{Describe, Paths};
-use http::header::{HeaderMap, HeaderName, HeaderValue};
+use http::header::HeaderMap;
 use http::{Method, request};
 
 use crate::path::normal_forms;
@@ -101,8 +101,8 @@ impl Describe for Descriptor<'_> {
     }
 
     fn header<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
-        let name = HeaderName::from_bytes(name.as_bytes()).ok();
-        name.into_iter().flat_map(|name| self.fields.get_all(name)).map(HeaderValue::as_bytes)
+        // Comparing a handful of names is less than making one to look up.
+        self.fields.iter().filter(move |(field, _)| field.as_str() == name).map(|(_, value)| value.as_bytes())
     }
 }
 
