@@ -62,7 +62,7 @@ mod worker;
 
 pub use self::bind::{BindError, Listening, bind};
 pub use self::exchange::OutboundBody;
-pub use self::forward::{Forward, ForwardBody};
+pub use self::forward::{Forward, ForwardBody, Forwarding};
 pub use self::incoming::{IncomingBody, IncomingError};
 pub use self::peer::{Peer, Scheme};
 pub use self::running::Running;

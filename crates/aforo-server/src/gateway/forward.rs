@@ -5,7 +5,7 @@ mod body;
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use http::header::{CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING, UPGRADE};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Version};
@@ -16,9 +16,8 @@ use tower_service::Service;
 
 use super::failure::Failure;
 use super::headers::{Hops, forward_request, upgrade_of};
-use super::hush::Hush;
 use super::incoming::IncomingBody;
-use super::lease::{Answer, Sent};
+use super::lease::{Answer, Sending, Sent};
 use super::peer::Peer;
 use super::pool::Pool;
 use super::settings::Upstream;
@@ -32,15 +31,35 @@ pub use self::body::ForwardBody;
 #[derive(Clone)]
 pub struct Forward {
     pool: Rc<Pool>,
-    hush: Rc<Hush>,
+}
+
+/// A request on its way to an upstream, until its response begins.
+pub struct Forwarding {
+    forward: Forward,
+    stage: Stage,
+    /// Where to begin if it has to be sent again.
+    site: usize,
+    /// The client's connection, if it may leave HTTP.
+    client: Option<OnUpgrade>,
+}
+
+enum Stage {
+    /// Over a connection that rested, which is the rule. A future with a name is moved less often than one without.
+    Sending(Sending),
+    /// From upstream to upstream.
+    Seeking(Pin<Box<dyn Future<Output = Result<Answer, Failure>>>>),
 }
 
 // === impl Forward ===
 
 impl Forward {
     pub(super) fn new(upstreams: Vec<Upstream>, roster: &Rc<Roster>) -> Self {
-        let hush = Rc::new(Hush::new(roster.clock().clone()));
-        Self { pool: Pool::new(upstreams, Rc::clone(roster)), hush }
+        Self { pool: Pool::new(upstreams, Rc::clone(roster)) }
+    }
+
+    /// Sends a request to the first upstream that takes it.
+    fn seek(&self, request: Request<UpstreamBody>, first: usize) -> Stage {
+        Stage::Seeking(Box::pin(Rc::clone(&self.pool).send(request, first)))
     }
 
     /// The response, or a problem in its place.
@@ -67,7 +86,7 @@ impl Forward {
         prepare_response(response.headers_mut(), length)?;
         // The version belongs to the connection: hyper speaks to the client as the client does.
         *response.version_mut() = Version::HTTP_11;
-        Ok(response.map(|incoming| ForwardBody::new(incoming, lease, &self.hush)))
+        Ok(response.map(|incoming| ForwardBody::new(incoming, lease)))
     }
 
     /// Answers `101` and joins both connections once they have left HTTP.
@@ -83,7 +102,7 @@ impl Forward {
 
     fn log(&self, failure: &Failure) {
         let Some((reason, error)) = failure.reason() else { return };
-        self.hush.say(|held| {
+        self.pool.hush().say(|held| {
             tracing::warn!(target: "aforo::gateway", error, held, "no response from the upstream: {reason}");
         });
     }
@@ -92,33 +111,46 @@ impl Forward {
 impl Service<Request<IncomingBody>> for Forward {
     type Response = Response<ForwardBody>;
     type Error = Infallible;
-    // Boxed because hyper's own future for a response has no name. It costs one allocation a request.
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>>>>;
+    type Future = Forwarding;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<IncomingBody>) -> Self::Future {
-        let forward = self.clone();
+    fn call(&mut self, request: Request<IncomingBody>) -> Forwarding {
         let (request, client) = prepare(request, &self.pool);
         let site = self.pool.turn();
-        let Some(lease) = self.pool.rested(site) else {
-            return Box::pin(async move {
-                let answer = Rc::clone(&forward.pool).send(request, site).await;
-                Ok(forward.answer(answer, client))
-            });
+        let stage = match self.pool.rested(site) {
+            Some(lease) => Stage::Sending(lease.send(request)),
+            None => self.seek(request, site),
         };
-        let sending = lease.send(request);
-        Box::pin(async move {
-            let answer = match sending.await {
-                Ok(Sent::Answered(answer)) => Ok(answer),
-                // Rare, so it has a box of its own and makes this one no larger.
-                Ok(Sent::Returned(request)) => Box::pin(Rc::clone(&forward.pool).send(*request, site)).await,
-                Err(failure) => Err(failure),
-            };
-            Ok(forward.answer(answer, client))
-        })
+        Forwarding { forward: self.clone(), stage, site, client }
+    }
+}
+
+// === impl Forwarding ===
+
+impl Future for Forwarding {
+    type Output = Result<Response<ForwardBody>, Infallible>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        if let Stage::Sending(sending) = &mut this.stage {
+            match ready!(Pin::new(sending).poll(cx)) {
+                Ok(Sent::Returned(request)) => this.stage = this.forward.seek(*request, this.site),
+                Ok(Sent::Answered(answer)) => {
+                    return Poll::Ready(Ok(this.forward.answer(Ok(answer), this.client.take())));
+                }
+                Err(failure) => return Poll::Ready(Ok(this.forward.answer(Err(failure), None))),
+            }
+        }
+        match &mut this.stage {
+            Stage::Seeking(seeking) => {
+                let answer = ready!(seeking.as_mut().poll(cx));
+                Poll::Ready(Ok(this.forward.answer(answer, this.client.take())))
+            }
+            Stage::Sending(_) => Poll::Pending,
+        }
     }
 }
 

@@ -12,7 +12,12 @@ use tokio::time::{Instant, Sleep};
 
 /// A request body that fails when the client is silent for too long while it is awaited.
 #[derive(Debug)]
-pub struct IncomingBody {
+// A request is moved from layer to layer. Most have no body, and what others have stays where it is.
+pub struct IncomingBody(Option<Box<Arriving>>);
+
+/// A body that is not empty.
+#[derive(Debug)]
+struct Arriving {
     incoming: Incoming,
     silence: Duration,
     patience: Patience,
@@ -39,7 +44,10 @@ struct Patience {
 
 impl IncomingBody {
     pub(super) fn new(incoming: Incoming, silence: Duration) -> Self {
-        Self { incoming, silence, patience: Patience { timer: None, waiting: false } }
+        if incoming.is_end_stream() {
+            return Self(None);
+        }
+        Self(Some(Box::new(Arriving { incoming, silence, patience: Patience { timer: None, waiting: false } })))
     }
 }
 
@@ -48,25 +56,23 @@ impl Body for IncomingBody {
     type Error = IncomingError;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, IncomingError>>> {
-        let this = &mut *self;
-        match Pin::new(&mut this.incoming).poll_frame(cx) {
+        let Some(Arriving { incoming, silence, patience }) = self.0.as_deref_mut() else { return Poll::Ready(None) };
+        match Pin::new(incoming).poll_frame(cx) {
             Poll::Ready(frame) => {
-                this.patience.waiting = false;
+                patience.waiting = false;
                 Poll::Ready(frame.map(|result| result.map_err(|error| IncomingError(Cause::Broken(error)))))
             }
-            Poll::Pending if this.patience.is_over(this.silence, cx) => {
-                Poll::Ready(Some(Err(IncomingError(Cause::Silent))))
-            }
+            Poll::Pending if patience.is_over(*silence, cx) => Poll::Ready(Some(Err(IncomingError(Cause::Silent)))),
             Poll::Pending => Poll::Pending,
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        self.incoming.is_end_stream()
+        self.0.as_ref().is_none_or(|arriving| arriving.incoming.is_end_stream())
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.incoming.size_hint()
+        self.0.as_ref().map_or(SizeHint::with_exact(0), |arriving| arriving.incoming.size_hint())
     }
 }
 

@@ -1,7 +1,9 @@
 //! A connection to an upstream in use.
 
+use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
 use http::{Request, Response};
 use hyper::body::Incoming;
@@ -17,16 +19,17 @@ use super::upstream::{Fault, UpstreamBody, UpstreamPulse};
 pub(super) struct Connection {
     pub(super) sender: SendRequest<UpstreamBody>,
     pub(super) pulse: Arc<UpstreamPulse>,
+    /// The upstream's place in the pool.
+    pub(super) site: usize,
+    /// Whether it has served a request before.
+    pub(super) is_used: bool,
 }
 
 /// A connection in use. Dropped before it is given back, it is closed.
 pub(super) struct Lease {
-    connection: Connection,
+    // Boxed for as long as it lives: the lease goes along with every response.
+    connection: Box<Connection>,
     pool: Rc<Pool>,
-    /// The upstream's place in the pool.
-    site: usize,
-    /// Whether the connection has served a request before.
-    rested: bool,
 }
 
 /// A response that has begun, and the connection that the rest of it comes over.
@@ -41,32 +44,32 @@ pub(super) enum Sent {
     Returned(Box<Request<UpstreamBody>>),
 }
 
+/// The head of a response that is awaited. The request is on its way, so it is not moved along with this.
+pub(super) struct Sending {
+    head: Head,
+    lease: Option<Lease>,
+    copy: Option<Box<Request<UpstreamBody>>>,
+}
+
+/// Boxed because hyper's own future for a response has no name. It costs one allocation a request.
+type Head = Pin<Box<dyn Future<Output = Result<Response<Incoming>, TrySendError<Request<UpstreamBody>>>>>>;
+
 // === impl Lease ===
 
 impl Lease {
-    pub(super) fn new(connection: Connection, pool: &Rc<Pool>, site: usize, rested: bool) -> Self {
-        Self { connection, pool: Rc::clone(pool), site, rested }
+    pub(super) fn new(connection: Box<Connection>, pool: &Rc<Pool>) -> Self {
+        Self { connection, pool: Rc::clone(pool) }
     }
 
-    /// Sends a request, and returns a future of the head of its response. The request is on its way when this returns: so
-    /// the future does not carry it, and stays small.
-    pub(super) fn send(
-        mut self,
-        mut request: Request<UpstreamBody>,
-    ) -> impl Future<Output = Result<Sent, Failure>> + use<> {
-        let Connection { sender, pulse } = &mut self.connection;
+    /// Sends a request.
+    pub(super) fn send(mut self, mut request: Request<UpstreamBody>) -> Sending {
+        let Connection { sender, pulse, is_used, .. } = &mut *self.connection;
         // A server that closes a connection which rested for long may cross our request on its way. Only then is it worth
         // keeping a copy.
-        let copy = (self.rested && pulse.is_cold() && is_repeatable(&request)).then(|| Box::new(repeat(&request)));
+        let copy = (*is_used && pulse.is_cold() && is_repeatable(&request)).then(|| Box::new(repeat(&request)));
         pulse.begin();
         request.body_mut().send_over(pulse);
-        let sending = sender.try_send_request(request);
-        async move {
-            match sending.await {
-                Ok(response) => Ok(Sent::Answered((response, self))),
-                Err(error) => self.explain(error, copy),
-            }
-        }
+        Sending { head: Box::pin(sender.try_send_request(request)), lease: Some(self), copy }
     }
 
     /// What an error means for the request.
@@ -77,7 +80,7 @@ impl Lease {
     ) -> Result<Sent, Failure> {
         let untaken = error.take_message().map(Box::new).or(copy);
         match (untaken, self.connection.pulse.fault()) {
-            (Some(request), Fault::None) if self.rested => Ok(Sent::Returned(request)),
+            (Some(request), Fault::None) if self.connection.is_used => Ok(Sent::Returned(request)),
             (_, Fault::UpstreamSilent) => Err(Failure::Silent),
             (_, Fault::ClientSilent) => Err(Failure::ClientSilent),
             (_, Fault::ClientBroken) => Err(Failure::ClientBroken),
@@ -86,20 +89,42 @@ impl Lease {
     }
 
     /// The response has ended: the connection may serve the next request, if it is able to.
-    pub(super) fn give_back(self) {
+    pub(super) fn give_back(mut self) {
         if self.connection.sender.is_ready() {
-            self.pool.rest(self.site, self.connection);
+            self.connection.is_used = true;
+            self.pool.rest(self.connection);
         }
     }
 
     /// The upstream at the other end.
     pub(super) fn upstream(&self) -> Option<&Upstream> {
-        self.pool.upstream(self.site)
+        self.pool.upstream(self.connection.site)
+    }
+
+    /// The pool that it belongs to.
+    pub(super) fn pool(&self) -> &Pool {
+        &self.pool
     }
 
     /// Whether the upstream was silent for too long.
     pub(super) fn is_silent(&self) -> bool {
         self.connection.pulse.fault() == Fault::UpstreamSilent
+    }
+}
+
+// === impl Sending ===
+
+impl Future for Sending {
+    type Output = Result<Sent, Failure>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let head = ready!(self.head.as_mut().poll(cx));
+        // A future that is polled after its end may wait for ever.
+        let Some(lease) = self.lease.take() else { return Poll::Pending };
+        Poll::Ready(match head {
+            Ok(response) => Ok(Sent::Answered((response, lease))),
+            Err(error) => lease.explain(error, self.copy.take()),
+        })
     }
 }
 
@@ -109,7 +134,7 @@ fn is_repeatable(request: &Request<UpstreamBody>) -> bool {
 }
 
 fn repeat(request: &Request<UpstreamBody>) -> Request<UpstreamBody> {
-    let mut copy = Request::new(UpstreamBody::Empty);
+    let mut copy = Request::new(UpstreamBody::empty());
     *copy.method_mut() = request.method().clone();
     *copy.uri_mut() = request.uri().clone();
     *copy.version_mut() = request.version();

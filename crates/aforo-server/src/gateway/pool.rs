@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderValue, Request};
@@ -11,6 +12,7 @@ use tokio::time::timeout;
 
 use super::clock::StampCell;
 use super::failure::Failure;
+use super::hush::Hush;
 use super::lease::{Answer, Connection, Lease, Sent};
 use super::settings::Upstream;
 use super::sweep::Roster;
@@ -26,12 +28,15 @@ pub(super) struct Pool {
     sites: Vec<Site>,
     turn: Cell<usize>,
     roster: Rc<Roster>,
+    hush: Hush,
 }
 
 struct Site {
     upstream: Upstream,
     /// The one used last is used next: the others can grow old and be closed.
-    resting: RefCell<Vec<Connection>>,
+    // In boxes that live as long as the connections do.
+    #[expect(clippy::vec_box)]
+    resting: RefCell<Vec<Box<Connection>>>,
     refused: StampCell,
 }
 
@@ -43,11 +48,17 @@ impl Pool {
             .into_iter()
             .map(|upstream| Site { upstream, resting: RefCell::default(), refused: StampCell::unset() })
             .collect();
-        Rc::new(Self { sites, turn: Cell::new(0), roster })
+        let hush = Hush::new(Arc::clone(roster.clock()));
+        Rc::new(Self { sites, turn: Cell::new(0), roster, hush })
     }
 
     pub(super) fn roster(&self) -> &Rc<Roster> {
         &self.roster
+    }
+
+    /// What goes wrong with upstreams is told through this.
+    pub(super) fn hush(&self) -> &Hush {
+        &self.hush
     }
 
     /// What to call the upstream when the client did not name a host.
@@ -105,7 +116,7 @@ impl Pool {
         let mut resting = self.sites.get(site)?.resting.borrow_mut();
         while let Some(connection) = resting.pop() {
             if connection.sender.is_ready() {
-                return Some(Lease::new(connection, self, site, true));
+                return Some(Lease::new(connection, self));
             }
         }
         None
@@ -131,12 +142,12 @@ impl Pool {
         let _ = stream.set_nodelay(true);
         let pulse = self.roster.enter_upstream();
         let sender = upstream::open(stream, &pulse).await.map_err(Failure::Broken)?;
-        Ok(Lease::new(Connection { sender, pulse }, self, number, false))
+        Ok(Lease::new(Box::new(Connection { sender, pulse, site: number, is_used: false }), self))
     }
 
     /// Keeps a connection for the next request.
-    pub(super) fn rest(&self, site: usize, connection: Connection) {
-        let Some(site) = self.sites.get(site) else { return };
+    pub(super) fn rest(&self, connection: Box<Connection>) {
+        let Some(site) = self.sites.get(connection.site) else { return };
         let mut resting = site.resting.borrow_mut();
         if resting.len() < RESTING {
             connection.pulse.rest();

@@ -1,9 +1,10 @@
 //! Between hyper and the service: each request gets its normal form, its peer and its exchange.
 
+use std::cell::RefCell;
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -21,7 +22,7 @@ use super::request::normalize;
 
 /// Serves the requests of one connection.
 pub(super) struct Receive<S> {
-    service: S,
+    service: RefCell<S>,
     pulse: Arc<Pulse>,
     peer: Peer,
     silence: Duration,
@@ -50,7 +51,20 @@ pin_project! {
 
 impl<S> Receive<S> {
     pub(super) fn new(service: S, pulse: Arc<Pulse>, peer: Peer, silence: Duration) -> Self {
-        Self { service, pulse, peer, silence }
+        Self { service: RefCell::new(service), pulse, peer, silence }
+    }
+
+    /// Calls the service here and now if it is ready, as it nearly always is: a request that waits is moved more often.
+    fn enter<B>(&self, request: Request<IncomingBody>) -> Stage<S, S::Future>
+    where
+        S: Service<Request<IncomingBody>, Response = Response<B>, Error = Infallible> + Clone,
+    {
+        let mut service = self.service.borrow_mut();
+        match service.poll_ready(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(Ok(())) => Stage::Called { future: service.call(request) },
+            // Each request that waits needs a service of its own to wait for.
+            Poll::Pending => Stage::Waiting { service: service.clone(), request: Some(request) },
+        }
     }
 }
 
@@ -69,7 +83,7 @@ where
         let stage = match normalize(&mut request) {
             Ok(()) => {
                 request.extensions_mut().insert(self.peer.clone());
-                Stage::Waiting { service: self.service.clone(), request: Some(request) }
+                self.enter(request)
             }
             Err(problem) => Stage::Refused { response: Some(problem.respond()) },
         };

@@ -1,21 +1,19 @@
 //! The body of a response on its way from the upstream.
 
 use std::pin::Pin;
-use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 
-use super::super::hush::Hush;
 use super::super::lease::Lease;
 
 /// The body of a forwarded response. It returns the upstream connection when it has ended.
 pub struct ForwardBody(Content);
 
 enum Content {
-    Upstream { incoming: Incoming, lease: Option<Lease>, hush: Rc<Hush> },
+    Upstream { incoming: Incoming, lease: Option<Lease> },
     Own(Option<Bytes>),
 }
 
@@ -30,12 +28,12 @@ impl ForwardBody {
     }
 
     /// What comes from the upstream.
-    pub(super) fn new(incoming: Incoming, lease: Lease, hush: &Rc<Hush>) -> Self {
+    pub(super) fn new(incoming: Incoming, lease: Lease) -> Self {
         if incoming.is_end_stream() {
             lease.give_back();
             return Self::empty();
         }
-        Self(Content::Upstream { incoming, lease: Some(lease), hush: Rc::clone(hush) })
+        Self(Content::Upstream { incoming, lease: Some(lease) })
     }
 }
 
@@ -44,16 +42,16 @@ impl Body for ForwardBody {
     type Error = hyper::Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        let (incoming, lease, hush) = match &mut self.0 {
+        let (incoming, lease) = match &mut self.0 {
             Content::Own(bytes) => return Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
-            Content::Upstream { incoming, lease, hush } => (incoming, lease, hush),
+            Content::Upstream { incoming, lease } => (incoming, lease),
         };
         let polled = Pin::new(&mut *incoming).poll_frame(cx);
         match &polled {
             Poll::Pending => {}
             Poll::Ready(Some(Err(error))) => {
                 if let Some(lease) = lease.take() {
-                    log_cut(hush, &lease, error);
+                    log_cut(&lease, error);
                 }
             }
             // hyper does not ask again after trailers, nor when the length is reached.
@@ -83,10 +81,10 @@ impl Body for ForwardBody {
 }
 
 /// The client sees a response that is cut off, so an operator should see why.
-fn log_cut(hush: &Hush, lease: &Lease, error: &hyper::Error) {
+fn log_cut(lease: &Lease, error: &hyper::Error) {
     let upstream = lease.upstream().map(tracing::field::display);
     let silent = lease.is_silent();
-    hush.say(|held| {
+    lease.pool().hush().say(|held| {
         tracing::warn!(target: "aforo::gateway", upstream, silent, %error, held, "a response was cut off");
     });
 }

@@ -11,37 +11,33 @@ use super::super::incoming::{IncomingBody, IncomingError};
 use super::pulse::{Fault, UpstreamPulse};
 
 /// What the client sends, or nothing.
-pub(in crate::gateway) enum UpstreamBody {
-    /// None.
-    Empty,
-    /// What the client sends.
-    Client {
-        /// The body as it comes.
-        body: IncomingBody,
-        /// The connection that it is sent over, once that is known.
-        pulse: Option<Arc<UpstreamPulse>>,
-    },
+pub(in crate::gateway) struct UpstreamBody {
+    /// The body as it comes.
+    body: Option<IncomingBody>,
+    /// The connection that it is sent over, once that is known.
+    pulse: Option<Arc<UpstreamPulse>>,
 }
 
 // === impl UpstreamBody ===
 
 impl UpstreamBody {
     pub(in crate::gateway) fn new(body: IncomingBody) -> Self {
-        match body.is_end_stream() {
-            true => Self::Empty,
-            false => Self::Client { body, pulse: None },
-        }
+        Self { body: Some(body).filter(|body| !body.is_end_stream()), pulse: None }
+    }
+
+    pub(in crate::gateway) fn empty() -> Self {
+        Self { body: None, pulse: None }
     }
 
     /// Names the connection that the body is sent over.
     pub(in crate::gateway) fn send_over(&mut self, connection: &Arc<UpstreamPulse>) {
-        if let Self::Client { pulse, .. } = self {
-            *pulse = Some(Arc::clone(connection));
+        if !self.is_empty() {
+            self.pulse = Some(Arc::clone(connection));
         }
     }
 
     pub(in crate::gateway) fn is_empty(&self) -> bool {
-        matches!(self, Self::Empty)
+        self.body.is_none()
     }
 }
 
@@ -50,7 +46,7 @@ impl Body for UpstreamBody {
     type Error = IncomingError;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, IncomingError>>> {
-        let Self::Client { body, pulse } = &mut *self else { return Poll::Ready(None) };
+        let Self { body: Some(body), pulse } = &mut *self else { return Poll::Ready(None) };
         let polled = Pin::new(body).poll_frame(cx);
         if let Some(pulse) = pulse {
             match &polled {
@@ -64,16 +60,10 @@ impl Body for UpstreamBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        match self {
-            Self::Empty => true,
-            Self::Client { body, .. } => body.is_end_stream(),
-        }
+        self.body.as_ref().is_none_or(Body::is_end_stream)
     }
 
     fn size_hint(&self) -> SizeHint {
-        match self {
-            Self::Empty => SizeHint::with_exact(0),
-            Self::Client { body, .. } => body.size_hint(),
-        }
+        self.body.as_ref().map_or(SizeHint::with_exact(0), Body::size_hint)
     }
 }
