@@ -120,7 +120,8 @@ impl Sheet {
         writeln!(
             f,
             "Of a thread, with the making of a 20-byte key (the first row), for the fullest answer that a limiter \
-             gives. Median [least–most] of {} processes, shuffled.\n",
+             gives. One thread: time of the processor; two threads: time that passes, on a machine that had other work \
+             too. Median [least–most] of {} processes, shuffled.\n",
             self.rounds
         )?;
         let columns = Workload::ALL.map(|workload| [1, 2].map(|threads| (workload, threads))).concat();
