@@ -65,14 +65,13 @@ impl Wire {
 }
 
 /// A header and a small body in one piece: to copy a few hundred bytes costs less than to have the kernel gather them.
-fn join(bufs: &[IoSlice<'_>]) -> Option<([u8; SMALL], usize)> {
-    let mut joined = [0; SMALL];
+fn join<'a>(bufs: &[IoSlice<'_>], space: &'a mut [u8; SMALL]) -> Option<&'a [u8]> {
     let mut length = 0;
     for buf in bufs {
-        joined.get_mut(length..length + buf.len())?.copy_from_slice(buf);
+        space.get_mut(length..length + buf.len())?.copy_from_slice(buf);
         length += buf.len();
     }
-    Some((joined, length))
+    space.get(..length)
 }
 
 impl AsyncRead for Wire {
@@ -100,8 +99,8 @@ impl AsyncWrite for Wire {
         cx: &mut Context<'_>,
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        if let Some((joined, length)) = join(bufs) {
-            return self.poll_write(cx, joined.get(..length).unwrap_or(&joined));
+        if let Some(joined) = join(bufs, &mut [0; SMALL]) {
+            return self.poll_write(cx, joined);
         }
         let written = each!(&mut self.stream, stream => Pin::new(stream).poll_write_vectored(cx, bufs));
         self.note(written)
