@@ -15,7 +15,9 @@ fuzz_target!(|bytes: &[u8]| {
             }
         }
         Err(mistakes) => {
-            let lines = String::from_utf8_lossy(bytes).lines().count() + 1;
+            // YAML breaks lines at LF, CR, or both.
+            let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n").replace('\r', "\n");
+            let lines = text.lines().count() + 1;
             assert!(mistakes.iter().next().is_some(), "refused without a reason");
             for mistake in mistakes.iter() {
                 assert!((1..=lines.max(1)).contains(&mistake.line), "{mistake:?}");

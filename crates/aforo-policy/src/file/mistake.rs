@@ -38,10 +38,23 @@ const LONGEST: usize = 160;
 
 impl Mistake {
     pub(super) fn new(place: Place, text: &str, message: String, help: String) -> Mistake {
-        let line = text.lines().nth(place.line.saturating_sub(1)).filter(|line| line.chars().count() <= LONGEST);
-        let excerpt = line.map(|line| Excerpt { line: without_secrets(line), width: place.width });
-        Mistake { line: place.line, column: place.column, message, help, excerpt }
+        let line = lines(text).nth(place.line.saturating_sub(1));
+        // What is missing at the end is looked for behind the last line: it is told at that line's end.
+        let (number, column, line) = match (line, lines(text).enumerate().last()) {
+            (None, Some((last, line))) if !text.is_empty() => (last + 1, line.chars().count() + 1, Some(line)),
+            (line, _) => (place.line, place.column, line),
+        };
+        let shown = line.filter(|line| !line.is_empty() && line.chars().count() <= LONGEST);
+        let excerpt = shown.map(|line| Excerpt { line: without_secrets(line), width: place.width });
+        Mistake { line: number, column, message, help, excerpt }
     }
+}
+
+/// The lines of a text as YAML breaks them (YAML 1.2.2, section 5.4): at LF, CR, or both.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    let text = text.strip_suffix('\r').unwrap_or(text);
+    text.split('\n').flat_map(|line| line.strip_suffix('\r').unwrap_or(line).split('\r'))
 }
 
 /// A line up to the first secret in it: the value of a key that names one, or a URL's user.
