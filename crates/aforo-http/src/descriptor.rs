@@ -17,6 +17,7 @@ pub struct Peer(pub SocketAddr);
 #[derive(Debug)]
 pub struct Descriptor<'r> {
     method: Cow<'r, str>,
+    other_method: Option<String>,
     path: Cow<'r, str>,
     other_path: Option<String>,
     host: Option<Cow<'r, str>>,
@@ -39,7 +40,7 @@ impl<'r> Descriptor<'r> {
         settings: &Paths,
     ) -> Descriptor<'r> {
         let forms = normal_forms(if target.path().is_empty() { "/" } else { target.path() });
-        let (mut path, mut other_path) = (forms.normal, forms.encoded_slash_kept);
+        let (mut path, mut other_path) = (forms.normal, forms.unresolved);
         if settings.case_insensitive {
             path = lower_case(path);
             other_path = other_path.map(|path| path.to_ascii_lowercase());
@@ -47,7 +48,8 @@ impl<'r> Descriptor<'r> {
         let authority = target.authority().map(|authority| authority.as_str());
         let named = authority.or_else(|| fields.get(http::header::HOST).and_then(|host| host.to_str().ok()));
         Descriptor {
-            method: overridden(method, fields, settings).unwrap_or(Cow::Borrowed(method.as_str())),
+            method: upper_case(method.as_str()),
+            other_method: overridden(method, fields, settings),
             path,
             other_path,
             host: named.map(|named| lower_case(Cow::Borrowed(without_port(named)))),
@@ -57,24 +59,35 @@ impl<'r> Descriptor<'r> {
     }
 }
 
-/// The method that the upstream will see in place of POST, if it obeys a header that says so.
-fn overridden<'r>(method: &Method, fields: &'r HeaderMap, settings: &Paths) -> Option<Cow<'r, str>> {
+/// The method that the upstream may see in place of POST, if it obeys a header that says so. Which methods it obeys, and
+/// which of several lines, is its own affair, so that the request meets what both methods meet.
+fn overridden(method: &Method, fields: &HeaderMap, settings: &Paths) -> Option<String> {
     let name = settings.method_override.as_deref()?;
     let value = fields.get(name).filter(|_| method == Method::POST)?.to_str().ok()?.trim();
     let meant = value.to_ascii_uppercase();
-    Method::from_bytes(meant.as_bytes()).is_ok().then_some(Cow::Owned(meant))
+    Method::from_bytes(meant.as_bytes()).is_ok().then_some(meant)
+}
+
+/// Some servers take `post` for POST.
+fn upper_case(method: &str) -> Cow<'_, str> {
+    if method.bytes().any(|byte| byte.is_ascii_lowercase()) {
+        Cow::Owned(method.to_ascii_uppercase())
+    } else {
+        Cow::Borrowed(method)
+    }
 }
 
 fn lower_case(text: Cow<'_, str>) -> Cow<'_, str> {
     if text.bytes().any(|byte| byte.is_ascii_uppercase()) { Cow::Owned(text.to_ascii_lowercase()) } else { text }
 }
 
-/// `api.example` of `user@api.example.:8080`; an IPv6 address keeps its brackets.
+/// `api.example` of `user@api.example.:8080`, and of whatever else follows a colon: servers cut there. An IPv6 address
+/// keeps its brackets.
 fn without_port(authority: &str) -> &str {
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    let host = match host.rsplit_once(':') {
-        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && !name.ends_with(':') => name,
-        _ => host,
+    let host = match host.strip_prefix('[').and_then(|rest| rest.find(']')) {
+        Some(end) => host.get(..end + 2).unwrap_or(host),
+        None => host.split(':').next().unwrap_or(host),
     };
     host.strip_suffix('.').unwrap_or(host)
 }
@@ -82,6 +95,10 @@ fn without_port(authority: &str) -> &str {
 impl Describe for Descriptor<'_> {
     fn method(&self) -> &str {
         &self.method
+    }
+
+    fn other_method(&self) -> Option<&str> {
+        self.other_method.as_deref()
     }
 
     fn path(&self) -> &str {
@@ -120,6 +137,8 @@ mod tests {
             ("[2001:db8::1]:443", "[2001:db8::1]"),
             ("[2001:db8::1]", "[2001:db8::1]"),
             ("localhost:", "localhost"),
+            ("api.example:abc", "api.example"),
+            ("api.example:80:90", "api.example"),
         ] {
             assert_eq!(without_port(authority), host, "{authority}");
         }

@@ -2,20 +2,22 @@
 //!
 //! Servers and frameworks differ in what they make of `//`, `/./`, `%61`, `%2F`, `;v=1` and a slash at the end. A
 //! limit that reads the path one way before a server that reads it another can be walked around, so every spelling
-//! that some server takes for a path is brought to one form here. What is forwarded is what arrived.
+//! that some server takes for a path is brought to one form here. Where another server would take it for another path,
+//! that is told too, and the request meets what both meet. What is forwarded is what arrived.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
 use aforo_policy::stands_for_itself;
 
-/// The forms of a request's path that a server behind may see.
+/// The forms of a request's path that servers may see.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paths<'p> {
     /// The normal form.
     pub normal: Cow<'p, str>,
-    /// The normal form for a server that does not take an encoded slash for a slash, if there was one.
-    pub encoded_slash_kept: Option<String>,
+    /// The form for a server that resolves no dot segments, strips no parameters and takes no encoded slash for a
+    /// slash, if that is another.
+    pub unresolved: Option<String>,
 }
 
 /// The forms of a path that starts with a slash and has no query.
@@ -25,14 +27,15 @@ pub struct Paths<'p> {
 /// for spelling in ["/api/login", "//api/./login/", "/%61pi/x/%2e%2e/login", "/api;v=1/login;x", "/api%2Flogin"] {
 ///     assert_eq!(normal_forms(spelling).normal, "/api/login");
 /// }
+/// assert_eq!(normal_forms("/api/x/../login").unresolved.as_deref(), Some("/api/x/../login"));
 /// ```
 pub fn normal_forms(path: &str) -> Paths<'_> {
     if is_normal(path) {
-        return Paths { normal: Cow::Borrowed(path), encoded_slash_kept: None };
+        return Paths { normal: Cow::Borrowed(path), unresolved: None };
     }
-    let normal = resolve(path, Slash::Decoded);
-    let kept = has_encoded_slash(path).then(|| resolve(path, Slash::Kept)).filter(|kept| *kept != normal);
-    Paths { normal: Cow::Owned(normal), encoded_slash_kept: kept }
+    let normal = resolve(&decode_once(path, Slash::Decoded));
+    let unresolved = collapse(&decode_once(path, Slash::Kept));
+    Paths { unresolved: Some(unresolved).filter(|other| *other != normal), normal: Cow::Owned(normal) }
 }
 
 /// What `%2F` and `%5C` are.
@@ -58,13 +61,8 @@ fn is_normal(path: &str) -> bool {
     bytes.first() == Some(&b'/') && (bytes.len() == 1 || previous != b'/')
 }
 
-fn has_encoded_slash(path: &str) -> bool {
-    path.as_bytes().windows(3).any(|three| matches!(decode(three), Some(b'/' | b'\\')))
-}
-
-/// Decodes once, drops parameters, and resolves dot segments and empty ones.
-fn resolve(path: &str, slash: Slash) -> String {
-    let decoded = decode_once(path, slash);
+/// Drops parameters, and resolves dot segments and empty ones.
+fn resolve(decoded: &str) -> String {
     let mut segments: Vec<&str> = Vec::new();
     for segment in decoded.split('/') {
         match segment.split(';').next().unwrap_or_default() {
@@ -75,15 +73,24 @@ fn resolve(path: &str, slash: Slash) -> String {
             name => segments.push(name),
         }
     }
-    let mut normal = String::with_capacity(decoded.len());
-    for segment in &segments {
-        normal.push('/');
-        normal.push_str(segment);
+    join(segments, decoded.len())
+}
+
+/// Drops empty segments.
+fn collapse(decoded: &str) -> String {
+    join(decoded.split('/').filter(|segment| !segment.is_empty()), decoded.len())
+}
+
+fn join<'s>(segments: impl IntoIterator<Item = &'s str>, length: usize) -> String {
+    let mut path = String::with_capacity(length);
+    for segment in segments {
+        path.push('/');
+        path.push_str(segment);
     }
-    if normal.is_empty() {
-        normal.push('/');
+    if path.is_empty() {
+        path.push('/');
     }
-    normal
+    path
 }
 
 /// Decodes every escape of a byte that stands for itself and escapes every byte that does not, so that it is one

@@ -11,6 +11,11 @@ pub trait Describe {
     /// The method, as it was sent.
     fn method(&self) -> &str;
 
+    /// The method that some server may take it for instead. Such a request meets what either method meets.
+    fn other_method(&self) -> Option<&str> {
+        None
+    }
+
     /// The path in its normal form, beginning with a slash. Where [`Paths::case_insensitive`](crate::Paths) is set, it
     /// is in lower case.
     fn path(&self) -> &str;

@@ -5,15 +5,17 @@ use aforo_core::{Hit, Hits, MAX_HITS, Mode};
 use crate::subject::{Subject, subject};
 use crate::{Describe, Exemption, Fact, Policy, Route, Rule, WhenMissing};
 
-/// The bit of a rule's number that says it is met because of the other form of the path.
-const THERE: u8 = 0x80;
+/// Other readings of a request than the first: another method, another path, both.
+pub(crate) const OTHERS: usize = 3;
+/// The bits of a rule's number that say in which reading it is met; those below tell the rules there apart.
+const READING_SHIFT: u32 = 4;
 
 /// The places of what a request meets within its policy.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Met {
     pub(crate) place: Place,
-    /// Where the request would be in the other form of its path, if that is elsewhere.
-    pub(crate) other: Option<Place>,
+    /// Where the request would be in other readings of it.
+    pub(crate) others: [Option<Place>; OTHERS],
     pub(crate) exemption: Option<usize>,
 }
 
@@ -69,14 +71,21 @@ impl<'p> Meeting<'p> {
     /// The rules that the request meets, in order.
     #[inline]
     pub fn rules(&self) -> impl Iterator<Item = &'p Rule> + use<'p> {
-        self.rules_here().iter().chain(self.more_rules().map(|(_, rule)| rule))
+        self.rules_here().iter().chain(self.more_rules().map(|(_, _, rule)| rule))
     }
 
-    /// The rules that are met because of the other form of the path alone, with their numbers.
-    fn more_rules(&self) -> impl Iterator<Item = (u8, &'p Rule)> + use<'p> {
-        let rules = self.rules_here();
-        let unmet = move |rule: &Rule| rules.iter().all(|known| known.scope() != rule.scope());
-        (THERE..).zip(self.rules_there()).filter(move |(_, rule)| unmet(rule))
+    /// The rules that are met in other readings alone, with their numbers and routes.
+    fn more_rules(&self) -> impl Iterator<Item = (u8, Option<&'p Route>, &'p Rule)> + use<'p> {
+        let meeting = *self;
+        (1_u8..).zip(self.met.others).flat_map(move |(reading, place)| {
+            let rules = place.map_or(&[][..], |place| meeting.policy.rules_at(place));
+            let route = place.and_then(|place| meeting.policy.route_at(place));
+            let unmet = move |rule: &Rule| {
+                (0..reading).flat_map(|before| meeting.rules_in(before)).all(|known| known.scope() != rule.scope())
+            };
+            let numbered = (reading << READING_SHIFT..).zip(rules);
+            numbered.filter(move |(_, rule)| unmet(rule)).map(move |(number, rule)| (number, route, rule))
+        })
     }
 
     #[inline]
@@ -84,15 +93,21 @@ impl<'p> Meeting<'p> {
         if self.met.exemption.is_some() { &[] } else { self.policy.rules_at(self.met.place) }
     }
 
-    #[inline]
-    fn rules_there(&self) -> &'p [Rule] {
-        self.met.other.map_or(&[], |place| self.policy.rules_at(place))
+    /// The rules of a reading; the first has the number 0.
+    fn rules_in(&self, reading: u8) -> &'p [Rule] {
+        match usize::from(reading).checked_sub(1) {
+            None => self.rules_here(),
+            Some(other) => match self.met.others.get(other) {
+                Some(Some(place)) => self.policy.rules_at(*place),
+                _ => &[],
+            },
+        }
     }
 
     #[inline]
     pub(crate) fn rule(&self, number: u8) -> Option<&'p Rule> {
-        let rules = if number & THERE == 0 { self.rules_here() } else { self.rules_there() };
-        rules.get(usize::from(number & !THERE))
+        let within = number & ((1 << READING_SHIFT) - 1);
+        self.rules_in(number >> READING_SHIFT).get(usize::from(within))
     }
 
     /// What a store is to be asked: a hit for each rule that has a quota. Nothing is allocated.
@@ -130,10 +145,9 @@ impl<'p> Meeting<'p> {
         for (number, rule) in (0_u8..).zip(self.rules_here()) {
             numbers.add(number, rule, route, request, hits)?;
         }
-        if let Some(place) = self.met.other {
-            let route = self.policy.route_at(place);
-            // Eight of both together are asked; each of the two alone has no more.
-            for (number, rule) in self.more_rules() {
+        if self.met.others.iter().any(Option::is_some) {
+            // Eight of all readings together are asked; each alone has no more.
+            for (number, route, rule) in self.more_rules() {
                 numbers.add(number, rule, route, request, hits)?;
             }
         }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use aforo_core::MAX_HITS;
 
-use crate::meeting::{Met, Place};
+use crate::meeting::{Met, OTHERS, Place};
 use crate::route::{Match, Methods};
 use crate::tree::Tree;
 use crate::{Denied, Describe, Exemption, Headers, Meeting, Route, Rule};
@@ -145,19 +145,30 @@ impl Policy {
 
     #[inline]
     pub(crate) fn find(&self, request: &impl Describe) -> Met {
-        let (method, host, path) = (request.method(), request.host(), request.path());
+        let host = request.host();
         // Many policies have no routes, or no exemptions.
         let (routes, exemptions) = (!self.parts.routes.is_empty(), !self.parts.exemptions.is_empty());
-        let place_of = |path| Place::from(if routes { self.tree.find(method, host, path) } else { None });
-        let exemption_of = |path| if exemptions { self.exempt.find(method, host, path) } else { None };
-        let (place, exemption) = (place_of(path), exemption_of(path));
-        let Some(path) = request.other_path() else {
-            return Met { place, other: None, exemption };
-        };
-        let other = place_of(path);
-        // Only what is exempt in both forms is.
-        let exemption = exemption.filter(|_| exemption_of(path).is_some());
-        Met { place, other: Some(other).filter(|other| exemption.is_none() && *other != place), exemption }
+        let place_of = |method, path| Place::from(if routes { self.tree.find(method, host, path) } else { None });
+        let exemption_of = |method, path| if exemptions { self.exempt.find(method, host, path) } else { None };
+        let (method, path) = (request.method(), request.path());
+        let (place, exemption) = (place_of(method, path), exemption_of(method, path));
+        let (other_method, other_path) = (request.other_method(), request.other_path());
+        if other_method.is_none() && other_path.is_none() {
+            return Met { place, others: [None; OTHERS], exemption };
+        }
+        let readings = [
+            other_path.map(|path| (method, path)),
+            other_method.map(|method| (method, path)),
+            other_method.zip(other_path),
+        ];
+        // Only what is exempt in every reading is.
+        let exempt_in_all = readings.iter().flatten().all(|(method, path)| exemption_of(method, path).is_some());
+        let exemption = exemption.filter(|_| exempt_in_all);
+        let mut others = readings.map(|reading| reading.map(|(method, path)| place_of(method, path)));
+        if exemption.is_some() {
+            others = [None; OTHERS];
+        }
+        Met { place, others, exemption }
     }
 
     #[inline]

@@ -80,9 +80,16 @@ fn what_is_normal_is_not_copied() {
 }
 
 #[test]
-fn an_encoded_slash_leaves_two_readings() {
-    let forms = normal_forms("/fetch/http%3A%2F%2Fx/");
-    assert_eq!(forms.normal, "/fetch/http:/x");
-    assert_eq!(forms.encoded_slash_kept.as_deref(), Some("/fetch/http:%2F%2Fx"));
-    assert_eq!(normal_forms("/a%41").encoded_slash_kept, None);
+fn what_some_servers_do_not_resolve_leaves_two_readings() {
+    for (spelling, normal, unresolved) in [
+        ("/fetch/http%3A%2F%2Fx/", "/fetch/http:/x", Some("/fetch/http:%2F%2Fx")),
+        ("/api/x/../../health", "/health", Some("/api/x/../../health")),
+        ("/api/x/%2e%2E/..;/health", "/health", Some("/api/x/../..;/health")),
+        ("/api//./x;v=1/", "/api/x", Some("/api/./x;v=1")),
+        ("/%61pi//login/", "/api/login", None),
+        ("/a%41", "/aA", None),
+    ] {
+        let forms = normal_forms(spelling);
+        assert_eq!((forms.normal.as_ref(), forms.unresolved.as_deref()), (normal, unresolved), "{spelling}");
+    }
 }

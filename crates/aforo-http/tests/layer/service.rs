@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 
 use aforo_core::{Decision, Hits, Op, Quota, Store, StoreError, StoreErrorKind};
 use aforo_http::RateLimitLayer;
-use aforo_policy::{Limiter, Match, Parts, Policy, Route};
+use aforo_policy::{Exemption, Limiter, Match, Parts, Paths, Policy, Route, Template};
 use http::{Request, Response, StatusCode};
 use tower_layer::Layer;
 use tower_service::Service;
@@ -72,6 +72,48 @@ fn no_spelling_of_a_path_gets_around_its_limit() {
     }
     assert_eq!(stand.get("/fetch/a").status, StatusCode::OK);
     assert_eq!(stand.get("/fetch/http%3A%2F%2Fa").status, StatusCode::TOO_MANY_REQUESTS, "one segment to some servers");
+}
+
+#[test]
+fn no_path_that_a_server_may_not_resolve_gets_around_a_limit() {
+    let rules = vec![rule("each", Quota::per_minute(1))];
+    let exemptions = vec![Exemption::new("/health".parse::<Template>().unwrap())];
+    let free = Route::new("* /free".parse::<Match>().unwrap(), []);
+    let mut stand = Stand::of(Parts { rules, exemptions, routes: vec![free], ..Parts::default() });
+    assert_eq!(stand.get("/api/x").status, StatusCode::OK);
+    for path in ["/api/x/../../health", "/api/x/..;/..;/health", "/api/x/%2e%2e/%2e%2e/health", "/api/x/../../free"] {
+        assert_eq!(stand.get(path).status, StatusCode::TOO_MANY_REQUESTS, "{path}");
+    }
+    for path in ["/health", "/health/", "//health", "/%68ealth", "/free"] {
+        assert_eq!(stand.get(path).status, StatusCode::OK, "{path}");
+    }
+}
+
+#[test]
+fn no_spelling_of_a_method_gets_around_a_limit() {
+    let login = Route::new("POST /login".parse::<Match>().unwrap(), [rule("login", Quota::per_minute(1))]);
+    let paths = Paths { method_override: Some("x-http-method-override".into()), ..Paths::default() };
+    let mut stand = Stand::of(Parts { routes: vec![login], paths, ..Parts::default() });
+    assert_eq!(stand.send(request("POST", "/login")).status, StatusCode::OK);
+    assert_eq!(stand.send(request("post", "/login")).status, StatusCode::TOO_MANY_REQUESTS);
+    for meant in ["GET", "DELETE", "FOO", "post"] {
+        let mut overridden = request("POST", "/login");
+        overridden.headers_mut().append("x-http-method-override", meant.parse().unwrap());
+        overridden.headers_mut().append("x-http-method-override", "POST".parse().unwrap());
+        assert_eq!(stand.send(overridden).status, StatusCode::TOO_MANY_REQUESTS, "{meant}");
+    }
+    assert_eq!(stand.send(request("GET", "/login")).status, StatusCode::OK, "not a login");
+}
+
+#[test]
+fn a_method_that_a_header_brings_meets_its_own_limit_too() {
+    let delete = Route::new("DELETE /item".parse::<Match>().unwrap(), [rule("delete", Quota::per_minute(1))]);
+    let paths = Paths { method_override: Some("x-http-method-override".into()), ..Paths::default() };
+    let mut stand = Stand::of(Parts { routes: vec![delete], paths, ..Parts::default() });
+    assert_eq!(stand.send(request("DELETE", "/item")).status, StatusCode::OK);
+    let mut overridden = request("POST", "/item");
+    overridden.headers_mut().append("x-http-method-override", "DELETE".parse().unwrap());
+    assert_eq!(stand.send(overridden).status, StatusCode::TOO_MANY_REQUESTS);
 }
 
 /// A service that must be asked whether it is ready before each call, and whose clones are not.
