@@ -142,7 +142,8 @@ fn policy(file: &Node, found: &mut Found<'_>) -> Option<Policy> {
         exemptions: exemptions.iter().map(|(_, exemption)| exemption.clone()).collect(),
         paths: paths(file),
         headers: headers(file),
-        denied: denied(file, found)?,
+        // What is wrong with it is reported; the rest is examined all the same.
+        denied: denied(file, found).unwrap_or_default(),
     };
     match Policy::of(parts) {
         Ok(policy) => Some(policy),

@@ -14,12 +14,22 @@ pub struct WorstCase<'p> {
     pub route: Option<&'p Route>,
 }
 
+impl WorstCase<'_> {
+    /// What a request takes from the rule there.
+    pub fn cost(&self) -> u32 {
+        self.rule.cost.or(self.route.map(|route| route.cost)).unwrap_or_default().units()
+    }
+}
+
 impl fmt::Display for WorstCase<'_> {
     /// "at most 200 in any 60 s".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.rule.allowance {
             Allowance::Unlimited => f.write_str("unlimited"),
             Allowance::Quota(quota) if quota.limit() == 0 => f.write_str("nothing"),
+            Allowance::Quota(quota) if self.cost() > quota.at_once() => {
+                write!(f, "nothing: a cost of {} never fits {}", self.cost(), quota.at_once())
+            }
             Allowance::Quota(quota) => {
                 let (most, millis) = (quota.worst_case(), quota.window().as_millis());
                 match millis % 1000 {
@@ -32,12 +42,17 @@ impl fmt::Display for WorstCase<'_> {
 }
 
 impl Policy {
+    /// Whether a rule of a route is one that stands above the routes.
+    pub(crate) fn has_above(&self, rule: &Rule) -> bool {
+        self.rules().iter().any(|above| above.scope() == rule.scope())
+    }
+
     /// Each rule that counts by itself, with the most that it lets through: those above the routes first, then those of
     /// each route.
     pub fn worst_cases(&self) -> impl Iterator<Item = WorstCase<'_>> {
         let above = self.rules().iter().map(|rule| WorstCase { rule, route: None });
         let on_routes = self.routes().iter().flat_map(|route| {
-            let apart = |rule: &&Rule| self.rules().iter().all(|above| above.scope() != rule.scope());
+            let apart = |rule: &&Rule| !self.has_above(rule);
             route.rules.iter().filter(apart).map(move |rule| WorstCase { rule, route: Some(route) })
         });
         above.chain(on_routes)

@@ -169,6 +169,15 @@ fn the_worst_case_of_each_rule_is_told_once() {
 #[test]
 fn what_looks_like_no_good_is_warned_of() {
     for (text, message) in [
+        ("rules: { a: { quota: 5/s, cost: 6 } }", "a cost of 6 never fits the rule `a`, which allows 5 at once"),
+        (
+            "rules: { a: { quota: 5/s } }\nroutes: [ { match: GET /dear, cost: 6 } ]",
+            "a cost of 6 never fits the rule `a`, which allows 5 at once",
+        ),
+        (
+            "rules: { a: { quota: 5/s, per: path } }",
+            "anyone can write another path and have a fresh quota of the rule `a`",
+        ),
         (
             "gateway: { upstream: http://a.example }\nrules: { each: { quota: 5/s } }",
             "no path is exempt, so the probes of a monitor are counted and may be refused",

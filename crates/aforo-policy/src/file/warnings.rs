@@ -1,8 +1,8 @@
 //! What is allowed in a policy file and yet looks like no good.
 
-use aforo_core::{Algorithm, Quota};
+use aforo_core::{Algorithm, Cost, Quota};
 
-use super::mistake::{Found, Mistake};
+use super::mistake::{Found, Mistake, Place};
 use super::node::{Entry, Node};
 use crate::names::nearest;
 use crate::{Fact, Methods, Policy, Rule};
@@ -47,8 +47,15 @@ pub(super) fn of(file: &Node, text: &str, policy: &Policy) -> Vec<Mistake> {
     }
     let above = file.get("rules").map_or(&[][..], Node::entries);
     examine(above, policy.rules(), &mut found);
+    for (entry, rule) in named(above, policy.rules()) {
+        never_fits(entry.place, rule, rule.cost, &mut found);
+    }
     for (node, route) in file.get("routes").map_or(&[][..], Node::items).iter().zip(policy.routes()) {
         examine(node.get("rules").map_or(&[][..], Node::entries), &route.rules, &mut found);
+        for rule in route.rules.iter().filter(|rule| rule.cost.is_none() || !policy.has_above(rule)) {
+            let place = node.get("cost").or(node.get("match")).unwrap_or(node).place;
+            never_fits(place, rule, Some(rule.cost.unwrap_or(route.cost)), &mut found);
+        }
         let Methods::Only(methods) = &route.matches().methods else { continue };
         for method in methods.iter().filter(|method| !METHODS.contains(&method.as_str())) {
             if let (Some(meant), Some(node)) = (nearest(method, METHODS), node.get("match")) {
@@ -64,22 +71,41 @@ pub(super) fn of(file: &Node, text: &str, policy: &Policy) -> Vec<Mistake> {
     found.in_order()
 }
 
+/// The rules that stand in a map.
+fn named<'n>(entries: &'n [Entry], met: &'n [Rule]) -> impl Iterator<Item = (&'n Entry, &'n Rule)> {
+    entries.iter().filter_map(|entry| Some((entry, met.iter().find(|rule| rule.name() == entry.key)?)))
+}
+
+/// Warns of a cost that no bucket and no window of the rule can hold.
+fn never_fits(place: Place, rule: &Rule, cost: Option<Cost>, found: &mut Found<'_>) {
+    let (Some(quota), Some(cost)) = (rule.quota(), cost) else { return };
+    let most = quota.at_once();
+    if quota.limit() > 0 && cost.units() > most {
+        let (name, units) = (rule.name(), cost.units());
+        let message = format!("a cost of {units} never fits the rule `{name}`, which allows {most} at once");
+        found.add(place, message, "every such request is refused: lower the cost, or raise the quota or its burst");
+    }
+}
+
 /// Warns of rules that stand in a map, as they are met in one place.
 fn examine(entries: &[Entry], met: &[Rule], found: &mut Found<'_>) {
-    for entry in entries {
-        let Some(rule) = met.iter().find(|rule| rule.name() == entry.key) else { continue };
+    for (entry, rule) in named(entries, met) {
         let Some(quota) = rule.quota() else { continue };
         if quota.algorithm() == Algorithm::SlidingLog && quota.limit() > LONG_LOG {
             let message = format!("the rule `{}` keeps up to {} entries for each key", rule.name(), quota.limit());
             found.add(entry.place, message, "`algorithm: sliding-window` keeps two counters however large the limit");
         }
         let by_address = |other: &Rule| other.partition.facts().iter().all(|fact| ADDRESS.contains(fact));
-        if let [Fact::Header(name)] = rule.partition.facts()
-            && !met.iter().any(by_address)
-        {
+        let written = match rule.partition.facts() {
+            [Fact::Header(name)] => Some((format!("`{name}`"), ", unless a proxy in front sets that header")),
+            [Fact::Path] => Some(("path".to_owned(), "")),
+            [Fact::Host] => Some(("host".to_owned(), "")),
+            _ => None,
+        };
+        if let Some((what, unless)) = written.filter(|_| !met.iter().any(by_address)) {
             let message =
-                format!("anyone can write another `{name}` and have a fresh quota of the rule `{}`", rule.name());
-            found.add(entry.place, message, "add a rule `per: ip` beside it, unless a proxy in front sets that header");
+                format!("anyone can write another {what} and have a fresh quota of the rule `{}`", rule.name());
+            found.add(entry.place, message, format!("add a rule `per: ip` beside it{unless}"));
         }
         let stricter = met.iter().find(|other| other.name() != rule.name() && never_lets_bind(other, rule, quota));
         if let Some(other) = stricter {
