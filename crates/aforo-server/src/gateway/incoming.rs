@@ -11,8 +11,8 @@ use hyper::body::Incoming;
 use tokio::time::{Instant, Sleep};
 
 /// A request body that fails when the client is silent for too long while it is awaited.
-#[derive(Debug)]
 // A request is moved from layer to layer. Most have no body, and what others have stays where it is.
+#[derive(Debug)]
 pub struct IncomingBody(Option<Box<Arriving>>);
 
 /// A body that is not empty.
