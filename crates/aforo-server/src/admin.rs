@@ -4,8 +4,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
-use aforo_memory::MemoryStore;
-use aforo_policy::Limiter;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -16,15 +14,15 @@ use crate::reload::Reloading;
 use crate::totals::Totals;
 
 mod guard;
+mod listener;
 mod page;
 mod status;
 
 pub use guard::Token;
+pub use listener::Patient;
 
 /// What the admin listener looks at.
 pub struct Watched {
-    /// The limiter that the gateway asks.
-    pub limiter: Limiter<MemoryStore>,
     /// The most keys that its store holds.
     pub max_keys: usize,
     /// Its policy's source.
@@ -65,7 +63,11 @@ async fn reload(State(watched): State<Arc<Watched>>) -> Response {
     // Reading a file blocks.
     let outcome = tokio::task::spawn_blocking(move || reloading.reload()).await;
     match outcome {
-        Ok(Ok(version)) => Json(serde_json::json!({ "policy": { "version": version } })).into_response(),
+        Ok(Ok(version)) => {
+            let (_, last) = watched.reloading.state();
+            Json(serde_json::json!({ "policy": { "version": version }, "needs_restart": last.needs_restart }))
+                .into_response()
+        }
         Ok(Err(refused)) => {
             let body = serde_json::json!({
                 "type": "about:blank",

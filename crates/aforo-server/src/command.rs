@@ -1,5 +1,6 @@
 //! The commands, one file each: what was typed becomes what it means there, before anything touches the world.
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use aforo_policy::Mistakes;
@@ -88,6 +89,18 @@ enum Command {
     Check(check::Check),
     Explain(explain::Explain),
     Schema(schema::Schema),
+}
+
+/// Prints what a command answers. Whoever has stopped reading wants no more; where it cannot be written otherwise, the
+/// command has failed.
+pub(crate) fn say(text: &str) -> Result<(), Failure> {
+    let mut output = std::io::stdout().lock();
+    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure::Input(format!("the answer cannot be written: {error}")))
+        }
+        _ => Ok(()),
+    }
 }
 
 impl Call {

@@ -1,13 +1,14 @@
 //! The policy while it is served: read again when asked, swapped whole, and left alone when the new text is bad.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use aforo_memory::MemoryStore;
-use aforo_policy::{File, Limiter, Mistakes};
+use aforo_policy::{Admin, File, Gateway, Limiter, Mistakes, StoreSettings};
 
 use crate::command::Failure;
+use crate::serving;
 
 /// Where a policy's text comes from.
 #[derive(Clone, Debug)]
@@ -64,6 +65,52 @@ pub struct LastReload {
     pub at: SystemTime,
     /// The mistakes that it was refused for, if it was.
     pub refused: Option<Refused>,
+    /// The keys that were changed since the start and take effect only at the next one.
+    pub needs_restart: Vec<&'static str>,
+}
+
+/// What a file says that is obeyed from the start to the end.
+struct Fixed {
+    gateway: Option<Gateway>,
+    admin: Option<Admin>,
+    store: StoreSettings,
+}
+
+impl Fixed {
+    fn of(file: &File) -> Fixed {
+        Fixed { gateway: file.gateway.clone(), admin: file.admin.clone(), store: file.store.clone() }
+    }
+
+    /// The keys whose values are others in `now`.
+    fn differing(&self, now: &Fixed) -> Vec<&'static str> {
+        let mut keys = Vec::new();
+        match (&self.gateway, &now.gateway) {
+            (Some(old), Some(new)) => keys.extend(
+                [
+                    ("gateway.listen", old.listen != new.listen),
+                    ("gateway.upstream", old.upstream != new.upstream),
+                    ("gateway.workers", old.workers != new.workers),
+                    ("gateway.tls", old.tls != new.tls),
+                    ("gateway.timeouts", old.timeouts != new.timeouts),
+                    ("gateway.drain", old.drain != new.drain),
+                ]
+                .into_iter()
+                .filter_map(|(key, differs)| differs.then_some(key)),
+            ),
+            (None, None) => {}
+            _ => keys.push("gateway"),
+        }
+        match (&self.admin, &now.admin) {
+            (Some(old), Some(new)) => {
+                keys.extend((old.listen != new.listen).then_some("admin.listen"));
+                keys.extend((old.token != new.token).then_some("admin.token"));
+            }
+            (None, None) => {}
+            _ => keys.push("admin"),
+        }
+        keys.extend((self.store != now.store).then_some("store"));
+        keys
+    }
 }
 
 /// Why a reload changed nothing.
@@ -73,12 +120,14 @@ pub enum Refused {
     Unreadable(String),
     /// The text is at fault.
     Mistaken(Mistakes),
+    /// The text is good, and something that it names cannot be used.
+    Unusable(String),
 }
 
 impl std::fmt::Display for Refused {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Refused::Unreadable(message) => f.write_str(message),
+            Refused::Unreadable(message) | Refused::Unusable(message) => f.write_str(message),
             Refused::Mistaken(mistakes) => mistakes.fmt(f),
         }
     }
@@ -94,14 +143,19 @@ struct Inner {
 pub struct Reloading {
     source: Source,
     limiter: Limiter<MemoryStore>,
+    fixed: Fixed,
+    /// Held while the source is read, which may take as long as the file system likes: nobody else waits for it.
+    reading: Mutex<()>,
     inner: Mutex<Inner>,
 }
 
 impl Reloading {
-    /// Serves what `source` said when `limiter`'s policy was read from `text`.
-    pub fn new(source: Source, text: Vec<u8>, limiter: Limiter<MemoryStore>) -> Reloading {
-        let last = LastReload { at: SystemTime::now(), refused: None };
-        Reloading { source, limiter, inner: Mutex::new(Inner { version: 1, text, last }) }
+    /// Serves what `source` said when `file` was read from `text` and its policy given to `limiter`.
+    pub fn new(source: Source, text: Vec<u8>, file: File, store: MemoryStore) -> Reloading {
+        let last = LastReload { at: SystemTime::now(), refused: None, needs_restart: Vec::new() };
+        let fixed = Fixed::of(&file);
+        let inner = Mutex::new(Inner { version: 1, text, last });
+        Reloading { source, limiter: Limiter::new(file.policy, store), fixed, reading: Mutex::default(), inner }
     }
 
     /// Where the policy comes from.
@@ -109,56 +163,80 @@ impl Reloading {
         &self.source
     }
 
+    /// The limiter that obeys the policy.
+    pub fn limiter(&self) -> &Limiter<MemoryStore> {
+        &self.limiter
+    }
+
     /// How many policies took effect, counting the first; and what became of the last reload.
     pub fn state(&self) -> (u64, LastReload) {
-        let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let inner = self.locked();
         (inner.version, inner.last.clone())
     }
 
     /// Reads the source again. A good policy takes effect with the next decision and counters go on; a bad one changes
-    /// nothing. Either way the log says so.
+    /// nothing. Either way the log says so. It waits for the file system.
     ///
     /// # Errors
     ///
     /// Why the policy that is served stays.
     pub fn reload(&self) -> Result<u64, Refused> {
-        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        self.reload_locked(&mut inner)
+        let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.source.bytes() {
+            Ok(bytes) => self.take_over(bytes),
+            Err(message) => self.settle(Err(Refused::Unreadable(message))),
+        }
     }
 
-    fn reload_locked(&self, inner: &mut Inner) -> Result<u64, Refused> {
-        let outcome = self.read_again(&mut inner.text);
-        inner.last = LastReload { at: SystemTime::now(), refused: outcome.as_ref().err().cloned() };
+    /// Reloads if the source's text is another than at the last reload.
+    fn reload_if_changed(&self) {
+        let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        // A file that is away for a moment is being replaced.
+        if let Ok(bytes) = self.source.bytes()
+            && bytes != self.locked().text
+        {
+            // The log tells what became of it.
+            let _ = self.take_over(bytes);
+        }
+    }
+
+    fn take_over(&self, bytes: Vec<u8>) -> Result<u64, Refused> {
+        let name = self.source.name();
+        let read = File::read_bytes(&name, &bytes, &|name| std::env::var(name).ok()).map_err(Refused::Mistaken);
+        self.locked().text = bytes;
+        let usable = read.and_then(|file| match serving::examine(&file, &self.source) {
+            Ok(()) => Ok(file),
+            Err(failure) => Err(Refused::Unusable(failure.message().unwrap_or_default())),
+        });
+        self.settle(usable)
+    }
+
+    fn settle(&self, outcome: Result<File, Refused>) -> Result<u64, Refused> {
+        let source = self.source.name();
+        let mut inner = self.locked();
+        inner.last.at = SystemTime::now();
+        inner.last.refused = outcome.as_ref().err().cloned();
         match outcome {
             Ok(file) => {
-                self.limiter.replace(file.policy);
+                inner.last.needs_restart = self.fixed.differing(&Fixed::of(&file));
                 inner.version += 1;
-                tracing::info!(policy.version = inner.version, source = self.source.name(), "policy reloaded");
+                self.limiter.replace(file.policy);
+                tracing::info!(policy.version = inner.version, source, "policy reloaded");
+                if !inner.last.needs_restart.is_empty() {
+                    let keys = inner.last.needs_restart.join(", ");
+                    tracing::warn!(source, "changed, and in effect only after a restart: {keys}");
+                }
                 Ok(inner.version)
             }
             Err(refused) => {
-                tracing::error!(
-                    source = self.source.name(),
-                    "policy not reloaded, the last good one stays:\n{refused}"
-                );
+                tracing::error!(source, "policy not reloaded, the last good one stays:\n{refused}");
                 Err(refused)
             }
         }
     }
 
-    fn read_again(&self, text: &mut Vec<u8>) -> Result<File, Refused> {
-        let bytes = self.source.bytes().map_err(Refused::Unreadable)?;
-        text.clone_from(&bytes);
-        File::read_bytes(&self.source.name(), &bytes, &|name| std::env::var(name).ok()).map_err(Refused::Mistaken)
-    }
-
-    /// Reloads if the source's text is another than at the last reload.
-    fn reload_if_changed(&self) {
-        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        // A file that is away for a moment is being replaced.
-        if self.source.bytes().is_ok_and(|bytes| bytes != inner.text) {
-            let _ = self.reload_locked(&mut inner);
-        }
+    fn locked(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -175,6 +253,8 @@ pub async fn watch(reloading: Arc<Reloading>) {
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
-        reloading.reload_if_changed();
+        let reloading = Arc::clone(&reloading);
+        // A look that ends in a panic was reported by it; the next one is a new one.
+        let _ = tokio::task::spawn_blocking(move || reloading.reload_if_changed()).await;
     }
 }

@@ -13,6 +13,7 @@ use tokio::net::TcpListener;
 /// The routes of the sample API.
 pub fn router() -> Router {
     Router::new()
+        .route("/", get(async || Json(json!({ "try": ["/api/status", "/api/search?q=pa", "/api/orders", "/health"] }))))
         .route("/api/status", get(async || Json(json!({ "status": "open", "kitchen": "busy" }))))
         .route("/api/search", get(search))
         .route("/api/orders", get(orders).post(order))

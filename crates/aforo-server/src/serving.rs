@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tower_layer::Layer;
 
-use crate::admin::{self, Token, Watched};
+use crate::admin::{self, Patient, Token, Watched};
 use crate::command::Failure;
 use crate::gateway::{self, Listening, Peer, Settings, TlsFiles, Upstream};
 use crate::reload::{self, Reloading, Source};
@@ -65,7 +65,6 @@ pub struct Serving {
     gateway: Listening,
     admin: Option<TcpListener>,
     token: Option<Token>,
-    limiter: Limiter<MemoryStore>,
     max_keys: usize,
     reloading: Arc<Reloading>,
     signals: Signals,
@@ -97,12 +96,12 @@ impl Serving {
         let place = admin_place(&file, overrides.admin)?;
         let gateway = gateway::bind(&settings).map_err(|error| Failure::Input(format!("gateway: {error}")))?;
         let admin = place.map(|place| place.bind()).transpose()?;
-        let token = file.admin.and_then(|admin| admin.token).map(|token| Token::new(token.expose().to_owned()));
-        let limiter = Limiter::new(file.policy, MemoryStore::new().max_keys(max_keys));
-        let reloading = Arc::new(Reloading::new(source, text, limiter.clone()));
+        let secret = file.admin.as_ref().and_then(|admin| admin.token.as_ref());
+        let token = secret.map(|token| Token::new(token.expose().to_owned()));
+        let reloading = Arc::new(Reloading::new(source, text, file, MemoryStore::new().max_keys(max_keys)));
         // Before anyone is told that it listens, or a signal could end the program unawares.
         let signals = Signals::new().map_err(|error| Failure::Internal(format!("signals: {error}")))?;
-        Ok(Serving { gateway, admin, token, limiter, max_keys: max_keys.get(), reloading, signals })
+        Ok(Serving { gateway, admin, token, max_keys: max_keys.get(), reloading, signals })
     }
 
     /// Where the gateway listens.
@@ -115,12 +114,14 @@ impl Serving {
         self.admin.as_ref().and_then(|listener| listener.local_addr().ok())
     }
 
-    /// Prints one line for each listener, with the address that it really has.
-    pub fn announce(&self) {
-        println!("aforo: gateway listening on {}://{}", self.gateway.scheme().as_str(), self.gateway_address());
+    /// One line for each listener, with the address that it really has.
+    pub fn announcement(&self) -> String {
+        let gateway = format!("{}://{}", self.gateway.scheme().as_str(), self.gateway_address());
+        let mut lines = format!("aforo: gateway listening on {gateway}\n");
         if let Some(address) = self.admin_address() {
-            println!("aforo: admin listening on http://{address}");
+            lines.push_str(&format!("aforo: admin listening on http://{address}\n"));
         }
+        lines
     }
 
     /// Serves until SIGTERM or Ctrl-C, then lets requests in flight finish.
@@ -132,14 +133,13 @@ impl Serving {
         let internal = |error: io::Error| Failure::Internal(error.to_string());
         let totals = Arc::<Totals>::default();
         let watched = Arc::new(Watched {
-            limiter: self.limiter.clone(),
             max_keys: self.max_keys,
             reloading: Arc::clone(&self.reloading),
             totals: Arc::clone(&totals),
             started: Instant::now(),
             gateway: Some(self.gateway.address()),
         });
-        let limits = RateLimitLayer::new(self.limiter.clone())
+        let limits = RateLimitLayer::new(self.reloading.limiter().clone())
             .address_from(|extensions| extensions.get::<Peer>().map(|peer| peer.address().ip()));
         let mut signals = self.signals;
         let running = self
@@ -149,7 +149,7 @@ impl Serving {
         let (stop, stopped) = watch::channel(());
         let mut beside = JoinSet::new();
         beside.spawn(reload::watch(Arc::clone(&self.reloading)));
-        beside.spawn(sweep(self.limiter.clone()));
+        beside.spawn(sweep(self.reloading.limiter().clone()));
         let serving_admin =
             self.admin.map(|listener| tokio::spawn(serve_admin(listener, watched, self.token, stopped)));
 
@@ -159,6 +159,7 @@ impl Serving {
         let drained = tokio::task::spawn_blocking(move || running.join());
         tokio::select! {
             _ = drained => {}
+            // Whoever asks twice does not want to wait: the runtime is left without joining the workers.
             () = signals.second_stop() => tracing::warn!("ended without draining"),
         }
         beside.abort_all();
@@ -230,7 +231,24 @@ async fn serve_admin(
     let listener = tokio::net::TcpListener::from_std(listener)?;
     // The channel closes when the gateway has drained.
     let end = async move { while stopped.changed().await.is_ok() {} };
-    axum::serve(listener, admin::router(watched, token)).with_graceful_shutdown(end).await
+    axum::serve(Patient::new(listener), admin::router(watched, token)).with_graceful_shutdown(end).await
+}
+
+/// Examines what a good file names: that its upstreams can be spoken to, and its certificate be used.
+///
+/// # Errors
+///
+/// What cannot be used, and why.
+pub fn examine(file: &File, source: &Source) -> Result<(), Failure> {
+    if file.gateway.is_none() {
+        return Ok(());
+    }
+    match settings(file, &Overrides::default(), source)?.tls {
+        Some(files) => {
+            files.examine().map_err(|error| Failure::Input(format!("{}: gateway.tls: {error}", source.name())))
+        }
+        None => Ok(()),
+    }
 }
 
 fn settings(file: &File, overrides: &Overrides, source: &Source) -> Result<Settings, Failure> {

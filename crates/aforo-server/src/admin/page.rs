@@ -73,6 +73,10 @@ fn reload(page: &mut String, status: &Status) {
         escape(&policy.source),
         escape(&policy.last_reload.at)
     );
+    if !policy.last_reload.needs_restart.is_empty() {
+        let keys = escape(&policy.last_reload.needs_restart.join(", "));
+        let _ = write!(page, "<p class=bad>Changed, and in effect only after a restart: <code>{keys}</code></p>");
+    }
     if !policy.last_reload.ok {
         page.push_str("<p class=bad role=alert>The last reload was refused; the last good policy is served.</p><ul>");
         for mistake in policy.last_reload.mistakes.as_array().into_iter().flatten() {
@@ -91,7 +95,7 @@ fn rules(page: &mut String, watched: &Watched) {
          <th scope=col>Quota<th scope=col>Algorithm<th scope=col>Per<th scope=col>Mode<th scope=col>Worst case\
          </thead><tbody>",
     );
-    for rule in crate::command::rules_json(&watched.limiter.policy()) {
+    for rule in crate::command::rules_json(&watched.reloading.limiter().policy()) {
         let cell = |name: &str| escape(rule.get(name).and_then(|value| value.as_str()).unwrap_or("all"));
         let _ = write!(
             page,

@@ -36,6 +36,8 @@ pub(super) struct Reload {
     pub(super) ok: bool,
     pub(super) at: String,
     pub(super) mistakes: Value,
+    /// Keys that were changed and take effect only at the next start.
+    pub(super) needs_restart: Vec<&'static str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -65,13 +67,14 @@ impl Status {
                     ok: last.refused.is_none(),
                     at: timestamp(last.at),
                     mistakes: last.refused.as_ref().map_or(json!([]), mistakes),
+                    needs_restart: last.needs_restart,
                 },
             },
             store: StoreStatus {
                 kind: "memory",
-                keys: watched.limiter.store().keys(),
+                keys: watched.reloading.limiter().store().keys(),
                 max_keys: watched.max_keys,
-                overflowed: watched.limiter.store().overflowed(),
+                overflowed: watched.reloading.limiter().store().overflowed(),
             },
             requests: watched.totals.counted(),
         }
@@ -81,7 +84,7 @@ impl Status {
 /// Mistakes as `aforo check --json` shows them.
 pub(super) fn mistakes(refused: &Refused) -> Value {
     match refused {
-        Refused::Unreadable(message) => json!([{ "message": message }]),
+        Refused::Unreadable(message) | Refused::Unusable(message) => json!([{ "message": message }]),
         Refused::Mistaken(mistakes) => crate::command::mistakes_json(mistakes),
     }
 }
@@ -91,5 +94,5 @@ fn timestamp(at: SystemTime) -> String {
 }
 
 pub(super) async fn rules(State(watched): State<Arc<Watched>>) -> Json<Value> {
-    Json(Value::Array(crate::command::rules_json(&watched.limiter.policy())))
+    Json(Value::Array(crate::command::rules_json(&watched.reloading.limiter().policy())))
 }

@@ -4,9 +4,11 @@ use std::path::PathBuf;
 
 use aforo_policy::File;
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{Failure, report, source};
+use super::{Failure, report, say, source};
+use crate::reload::Source;
+use crate::serving;
 
 /// Examine a policy as serve would, without opening a port.
 ///
@@ -24,34 +26,34 @@ pub(super) struct Check {
 impl Check {
     pub(super) fn run(self) -> Result<(), Failure> {
         let source = source::named_or_default(self.file)?;
-        let read = File::read_bytes(&source.name(), &source.bytes().map_err(Failure::Input)?, &|name| {
-            std::env::var(name).ok()
-        });
+        let checked = source.read().and_then(|file| serving::examine(&file, &source).map(|()| file));
         if self.json {
-            let (ok, answer) = match &read {
-                Ok(file) => (
-                    true,
-                    json!({
-                        "ok": true,
-                        "mistakes": [],
-                        "warnings": report::warnings_json(&source.name(), &file.warnings),
-                        "rules": report::worst_cases_json(&file.policy),
-                    }),
-                ),
-                Err(mistakes) => (
-                    false,
-                    json!({ "ok": false, "mistakes": report::mistakes_json(mistakes), "warnings": [], "rules": [] }),
-                ),
-            };
-            println!("{answer:#}");
-            return if ok { Ok(()) } else { Err(Failure::InputSaid) };
+            say(&format!("{:#}\n", as_json(&source, &checked)))?;
+            return checked.map(drop).map_err(|_| Failure::InputSaid);
         }
-        match read {
-            Ok(file) => {
-                print!("{}", report::text(&source.name(), &file));
-                Ok(())
-            }
-            Err(mistakes) => Err(Failure::Policy(mistakes)),
+        say(&report::text(&source.name(), &checked?))
+    }
+}
+
+fn as_json(source: &Source, checked: &Result<File, Failure>) -> Value {
+    let name = source.name();
+    match checked {
+        Ok(file) => json!({
+            "ok": true,
+            "mistakes": [],
+            "warnings": report::warnings_json(&name, &file.warnings),
+            "rules": report::worst_cases_json(&file.policy),
+        }),
+        Err(failure) => {
+            let mistakes = match failure {
+                Failure::Policy(mistakes) => report::mistakes_json(mistakes),
+                // A fault of the file as a whole, or of one that it names, has no place in it.
+                other => {
+                    let message = other.message().unwrap_or_default();
+                    json!([{ "file": name, "line": null, "column": null, "message": message, "help": "" }])
+                }
+            };
+            json!({ "ok": false, "mistakes": mistakes, "warnings": [], "rules": [] })
         }
     }
 }

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use clap::Args;
 
-use super::Failure;
+use super::{Failure, say};
 use crate::reload::Source;
 use crate::serving::{Admin, Overrides, Serving};
 
@@ -22,15 +22,14 @@ pub(super) struct Demo {
     /// Where the gateway listens.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
-    /// Where the admin listener is.
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:9090")]
-    admin: SocketAddr,
+    /// Where the admin listener is [default: 127.0.0.1:9090, or a free port if that is taken].
+    #[arg(long, value_name = "ADDR")]
+    admin: Option<SocketAddr>,
 }
 
 impl Demo {
     pub(super) fn run(self) -> Result<(), Failure> {
-        let runtime = super::serve::runtime()?;
-        runtime.block_on(async {
+        super::serve::until_the_end(async {
             let (upstream, sample) = crate::sample::start()
                 .await
                 .map_err(|error| Failure::Internal(format!("the sample API cannot listen: {error}")))?;
@@ -39,12 +38,11 @@ impl Demo {
             let overrides = Overrides {
                 upstream: Some(format!("http://{upstream}")),
                 listen: Some(self.listen),
-                admin: Some(Admin::At(self.admin)),
+                admin: self.admin.map(Admin::At),
                 store: None,
             };
             let serving = Serving::prepare(source, overrides)?;
-            serving.announce();
-            self.explain(&serving);
+            say(&(serving.announcement() + &self.explanation(&serving)))?;
             let traffic = (!self.quiet_traffic).then(|| traffic::start(serving.gateway_address()));
             let outcome = serving.run().await;
             drop(traffic);
@@ -53,10 +51,11 @@ impl Demo {
         })
     }
 
-    fn explain(&self, serving: &Serving) {
+    fn explanation(&self, serving: &Serving) -> String {
         let gateway = serving.gateway_address();
         let admin = serving.admin_address().map_or_else(|| "off".to_owned(), |address| format!("http://{address}/"));
-        println!(
+        let traffic = if self.quiet_traffic { "There is no traffic but yours." } else { traffic::WHO };
+        format!(
             "
   The sample API stands behind the gateway, under these limits for each client:
 
@@ -70,12 +69,10 @@ impl Demo {
   Type   curl -i http://{gateway}/api/search?q=pa
   Type   for i in 1 2 3 4 5 6; do curl -si -X POST http://{gateway}/api/auth/login | grep -iE '^HTTP|remaining|retry|warning'; done
   Ends   with Ctrl-C
+
+  {traffic}
+
 "
-        );
-        if self.quiet_traffic {
-            println!("  There is no traffic but yours.\n");
-        } else {
-            println!("  {}\n", traffic::WHO);
-        }
+        )
     }
 }

@@ -10,7 +10,7 @@ use clap::Args;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use serde_json::{Value, json};
 
-use super::{Failure, report, source};
+use super::{Failure, report, say, source};
 
 /// Say what one request would meet: its client, the normal form of its path, its route, every rule with its key.
 #[derive(Debug, Args)]
@@ -57,12 +57,7 @@ impl Explain {
         let policy = source::named_or_default(self.config)?.read()?.policy;
         let descriptor = Descriptor::of(&typed.method, &typed.target, &typed.fields, Some(self.peer), policy.paths());
         let explained = explained(&policy, &descriptor);
-        if self.json {
-            println!("{explained:#}");
-        } else {
-            print!("{}", text(&explained));
-        }
-        Ok(())
+        say(&if self.json { format!("{explained:#}\n") } else { text(&explained) })
     }
 
     fn typed(&self) -> Result<Typed, Failure> {
@@ -103,7 +98,11 @@ fn explained(policy: &Policy, descriptor: &Descriptor<'_>) -> Value {
         "identity": null,
         "path": descriptor.path(),
         "route": meeting.route().map(|route| route.name()),
-        "exempt": meeting.exempt().map(|exemption| exemption.name.clone()),
+        "exempt": match meeting.exempt() {
+            Some(exemption) => Some(exemption.name.as_str()),
+            None if rules.is_empty() && missing.is_none() => Some("it meets no rule"),
+            None => None,
+        },
         "missing": missing,
         "rules": rules,
     })

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::Failure;
+use super::{Failure, say};
 
 /// Print the JSON Schema of the policy file.
 ///
@@ -15,7 +15,6 @@ pub(super) struct Schema {}
 impl Schema {
     pub(super) fn run(self) -> Result<(), Failure> {
         let schema = serde_json::to_string_pretty(&aforo_policy::schema());
-        println!("{}", schema.map_err(|error| Failure::Internal(error.to_string()))?);
-        Ok(())
+        say(&format!("{}\n", schema.map_err(|error| Failure::Internal(error.to_string()))?))
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Failure, source};
+use super::{Failure, say, source};
 use crate::serving::{Admin, Overrides, Serving};
 
 /// Serve the gateway and the admin listener as the policy file says.
@@ -37,18 +37,22 @@ impl Serve {
         let source = source::for_gateway(self.config, self.upstream.is_some())?;
         let overrides =
             Overrides { upstream: self.upstream, listen: self.listen, admin: self.admin, store: self.store };
-        runtime()?.block_on(async {
+        until_the_end(async {
             let serving = Serving::prepare(source, overrides)?;
-            serving.announce();
+            say(&serving.announcement())?;
             serving.run().await
         })
     }
 }
 
-/// What runs beside the gateway's workers: signals, reloads, the admin listener.
-pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
-    tokio::runtime::Builder::new_current_thread()
+/// Runs what stands beside the gateway's workers (signals, reloads, the admin listener) until the program is to end.
+pub(super) fn until_the_end(serving: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Failure::Internal(format!("the runtime cannot start: {error}")))
+        .map_err(|error| Failure::Internal(format!("the runtime cannot start: {error}")))?;
+    let outcome = runtime.block_on(serving);
+    // What still runs by now is not waited for: it was asked to end twice, or has nothing to tell.
+    runtime.shutdown_background();
+    outcome
 }

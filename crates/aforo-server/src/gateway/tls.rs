@@ -28,6 +28,17 @@ enum Fault {
     Unusable(rustls::Error),
 }
 
+impl TlsFiles {
+    /// Reads both files as a gateway would.
+    ///
+    /// # Errors
+    ///
+    /// When one cannot be read, or they do not belong together.
+    pub fn examine(&self) -> Result<(), TlsError> {
+        acceptor(self).map(drop)
+    }
+}
+
 /// Reads the files and makes an acceptor that offers HTTP/2 and HTTP/1.1.
 pub(super) fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, TlsError> {
     let chain = read_chain(&files.cert)?;

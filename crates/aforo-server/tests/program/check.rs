@@ -69,6 +69,23 @@ fn a_file_that_is_not_there_is_named() {
     let checked = run(&["check", "no-such-file.yaml"]);
     assert_eq!(checked.status.code(), Some(1));
     assert!(text(&checked.stderr).contains("no-such-file.yaml"));
+    let as_json = run(&["check", "--json", "no-such-file.yaml"]);
+    assert_eq!(as_json.status.code(), Some(1));
+    let answer: serde_json::Value = serde_json::from_slice(&as_json.stdout).unwrap();
+    assert!(answer["mistakes"][0]["message"].as_str().unwrap().contains("no-such-file.yaml"));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_fault() {
+    for command in ["schema", "check --help"] {
+        let shell = format!("'{}' {command} | true; echo ${{PIPESTATUS[0]}}", env!("CARGO_BIN_EXE_aforo"));
+        let output = std::process::Command::new("bash").args(["-c", &shell]).output().unwrap();
+        assert_eq!(text(&output.stderr), "", "{command}");
+    }
+    let full = format!("'{}' schema > /dev/full", env!("CARGO_BIN_EXE_aforo"));
+    let output = std::process::Command::new("bash").args(["-c", &full]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("cannot be written"), "{}", text(&output.stderr));
 }
 
 #[test]

@@ -16,3 +16,12 @@ fn its_traffic_passes_is_refused_and_leaves_the_newcomer_a_full_quota() {
     program.signal("INT");
     assert_eq!(program.end(), Some(0));
 }
+
+#[test]
+fn an_admin_port_that_is_taken_is_no_obstacle_where_none_was_named() {
+    // Somebody may hold the usual port already: then it is taken too.
+    let _taken = std::net::TcpListener::bind("127.0.0.1:9090");
+    let program = Program::start(&["demo", "--quiet-traffic", "--listen", "127.0.0.1:0"]);
+    assert_ne!(program.admin().port(), 9090);
+    assert_eq!(Request::get("/healthz").to(program.admin()).status, 200);
+}

@@ -63,6 +63,7 @@ fn an_exemption_and_a_route_without_rules_are_told() {
     assert_eq!(explain(&["GET", "/health/"])["exempt"], "/health");
     let skipped = explain(&["POST", "/auth/exchange"]);
     assert_eq!((&skipped["route"], &skipped["rules"]), (&json!("POST /auth/exchange"), &json!([])));
+    assert_eq!(skipped["exempt"], "it meets no rule");
 }
 
 #[test]

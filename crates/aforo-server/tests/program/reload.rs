@@ -83,3 +83,35 @@ fn sighup_and_a_request_reload() {
     assert_eq!(Request::post("/api/v1/reload").to(program.admin()).status, 422, "a file that is gone is told too");
     assert_eq!(Request::get("/").to(program.gateway).status, 200);
 }
+
+#[test]
+fn what_takes_effect_only_after_a_restart_is_named() {
+    let folder = Folder::new();
+    let head = Api::start().gateway();
+    let file = folder.write("policy.yaml", &(head.clone() + &rules("5/h")));
+    let program = Program::under(&file);
+    let changed = head.replace("workers: 1", "workers: 2, drain: 5s").replace("admin: {", "admin: { token: new,");
+    folder.write("policy.yaml", &(changed + &rules("6/h") + "store: { url: memory, max_keys: 7 }\n"));
+    let reloaded = Request::post("/api/v1/reload").to(program.admin());
+    assert_eq!(reloaded.status, 200);
+    let keys = serde_json::json!(["gateway.workers", "gateway.drain", "admin.token", "store"]);
+    assert_eq!(reloaded.json()["needs_restart"], keys);
+    assert_eq!(program.status()["policy"]["last_reload"]["needs_restart"], keys);
+    program.logs("in effect only after a restart");
+    assert_eq!(remaining(&program).as_deref(), Some("5"), "the rules are in effect");
+}
+
+#[test]
+fn a_certificate_that_serve_would_refuse_is_refused() {
+    let folder = Folder::new();
+    let head = Api::start().gateway();
+    let program = Program::under(&folder.write("policy.yaml", &(head.clone() + &rules("5/h"))));
+    let with_tls = head.replace("workers: 1", "workers: 1, tls: { cert: /nope.pem, key: /nope.pem }");
+    let file = folder.write("policy.yaml", &(with_tls + &rules("5/h")));
+    let refused = Request::post("/api/v1/reload").to(program.admin());
+    assert_eq!(refused.status, 422);
+    assert!(refused.body.contains("/nope.pem"), "{}", refused.body);
+    let checked = crate::stand::run(&["check", file.to_str().unwrap()]);
+    assert_eq!(checked.status.code(), Some(1));
+    assert!(crate::stand::text(&checked.stderr).contains("/nope.pem"));
+}

@@ -156,3 +156,22 @@ fn an_upstream_that_is_down_is_a_502_and_no_refusal() {
     assert_eq!(seen.field("x-ratelimit-remaining"), Some("1"), "it was counted, and says so");
     program.logs("no upstream can be reached");
 }
+
+#[test]
+fn a_second_ctrl_c_does_not_wait() {
+    let upstream = TcpListener::bind("127.0.0.1:0").unwrap();
+    let folder = Folder::new();
+    let policy = format!(
+        "gateway: {{ listen: 127.0.0.1:0, upstream: http://{}, drain: 1h }}\nadmin: {{ listen: 127.0.0.1:0 }}\nrules: {{ each: {{ quota: 9/s }} }}\n",
+        upstream.local_addr().unwrap()
+    );
+    let mut program = Program::under(&folder.write("policy.yaml", &policy));
+    let mut client = TcpStream::connect(program.gateway).unwrap();
+    client.write_all(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n").unwrap();
+    let (mut behind, _) = upstream.accept().unwrap();
+    assert!(behind.read(&mut [0; 1024]).unwrap() > 0);
+    program.signal("INT");
+    program.logs("draining");
+    program.signal("INT");
+    assert_eq!(program.end(), Some(0));
+}
