@@ -44,6 +44,7 @@ mod headers;
 mod hush;
 mod incoming;
 mod lease;
+mod leftovers;
 mod peer;
 mod pool;
 mod problem;

@@ -18,6 +18,7 @@ use tower_service::Service;
 use super::alarm::{Call, Listener};
 use super::bind::Tls;
 use super::incoming::IncomingBody;
+use super::leftovers::Leftovers;
 use super::peer::{Peer, Scheme};
 use super::receive::Receive;
 use super::sweep::Roster;
@@ -76,7 +77,9 @@ impl Greeter {
         let _ = stream.set_nodelay(true);
         let Some((stream, scheme)) = self.secure(stream).await else { return };
         let pulse = self.roster.enter_client();
-        let receive = Receive::new(service, pulse.clone(), Peer::new(address, scheme), self.roster.timeouts().body);
+        let leftovers = Leftovers::default();
+        let silence = self.roster.timeouts().body;
+        let receive = Receive::new(service, pulse.clone(), Peer::new(address, scheme), silence, leftovers.clone());
         let wire = TokioIo::new(Wire::new(stream, pulse.clone()));
         let mut connection = pin!(self.http.serve_connection_with_upgrades(wire, receive));
         let mut listener = Listener::new();
@@ -91,7 +94,9 @@ impl Greeter {
                 }
                 _ => {}
             }
-            match connection.as_mut().poll(cx) {
+            let polled = connection.as_mut().poll(cx);
+            leftovers.drain(cx);
+            match polled {
                 // The wire has told the client by now, if it could be told.
                 Poll::Pending if call == Call::Late => Poll::Ready(Ok(())),
                 polled => polled,

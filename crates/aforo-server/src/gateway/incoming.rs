@@ -1,4 +1,4 @@
-//! The body of a request, as the service reads it.
+//! The body of a request, as the service reads it, and what is left of it when the service does not.
 
 use std::fmt;
 use std::pin::Pin;
@@ -10,6 +10,8 @@ use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use tokio::time::{Instant, Sleep};
 
+use super::leftovers::Leftovers;
+
 /// A request body that fails when the client is silent for too long while it is awaited.
 // A request is moved from layer to layer. Most have no body, and what others have stays where it is.
 #[derive(Debug)]
@@ -17,10 +19,14 @@ pub struct IncomingBody(Option<Box<Arriving>>);
 
 /// A body that is not empty.
 #[derive(Debug)]
-struct Arriving {
+pub(super) struct Arriving {
     incoming: Incoming,
     silence: Duration,
     patience: Patience,
+    /// Where it goes when nobody reads it to its end; `None` if the client still waits to be told to send it.
+    leftovers: Option<Leftovers>,
+    /// The same, for when it is read after all.
+    when_read: Option<Leftovers>,
 }
 
 /// Why a request body ended early.
@@ -43,11 +49,15 @@ struct Patience {
 // === impl IncomingBody ===
 
 impl IncomingBody {
-    pub(super) fn new(incoming: Incoming, silence: Duration) -> Self {
+    /// A body whose rest goes to `leftovers`, unless its client awaits a `100 Continue` that it never got.
+    pub(super) fn new(incoming: Incoming, silence: Duration, awaited: bool, leftovers: &Leftovers) -> Self {
         if incoming.is_end_stream() {
             return Self(None);
         }
-        Self(Some(Box::new(Arriving { incoming, silence, patience: Patience { timer: None, waiting: false } })))
+        let leftovers = Some(leftovers.clone());
+        let (leftovers, when_read) = if awaited { (None, leftovers) } else { (leftovers, None) };
+        let patience = Patience { timer: None, waiting: false };
+        Self(Some(Box::new(Arriving { incoming, silence, patience, leftovers, when_read })))
     }
 }
 
@@ -56,15 +66,16 @@ impl Body for IncomingBody {
     type Error = IncomingError;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, IncomingError>>> {
-        let Some(Arriving { incoming, silence, patience }) = self.0.as_deref_mut() else { return Poll::Ready(None) };
-        match Pin::new(incoming).poll_frame(cx) {
-            Poll::Ready(frame) => {
-                patience.waiting = false;
-                Poll::Ready(frame.map(|result| result.map_err(|error| IncomingError(Cause::Broken(error)))))
-            }
-            Poll::Pending if patience.is_over(*silence, cx) => Poll::Ready(Some(Err(IncomingError(Cause::Silent)))),
-            Poll::Pending => Poll::Pending,
+        let Some(arriving) = self.0.as_deref_mut() else { return Poll::Ready(None) };
+        if arriving.when_read.is_some() {
+            arriving.leftovers = arriving.when_read.take();
         }
+        let polled = arriving.poll(arriving.silence, cx);
+        if !matches!(polled, Poll::Pending | Poll::Ready(Some(Ok(_)))) {
+            // Nothing of it is left.
+            self.0 = None;
+        }
+        polled
     }
 
     fn is_end_stream(&self) -> bool {
@@ -73,6 +84,37 @@ impl Body for IncomingBody {
 
     fn size_hint(&self) -> SizeHint {
         self.0.as_ref().map_or(SizeHint::with_exact(0), |arriving| arriving.incoming.size_hint())
+    }
+}
+
+impl Drop for IncomingBody {
+    fn drop(&mut self) {
+        if let Some(mut arriving) = self.0.take()
+            && let Some(leftovers) = arriving.leftovers.take()
+            && !arriving.incoming.is_end_stream()
+        {
+            leftovers.add(arriving);
+        }
+    }
+}
+
+// === impl Arriving ===
+
+impl Arriving {
+    /// The next frame, or an error after so long a silence.
+    pub(super) fn poll(
+        &mut self,
+        silence: Duration,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, IncomingError>>> {
+        match Pin::new(&mut self.incoming).poll_frame(cx) {
+            Poll::Ready(frame) => {
+                self.patience.waiting = false;
+                Poll::Ready(frame.map(|result| result.map_err(|error| IncomingError(Cause::Broken(error)))))
+            }
+            Poll::Pending if self.patience.is_over(silence, cx) => Poll::Ready(Some(Err(IncomingError(Cause::Silent)))),
+            Poll::Pending => Poll::Pending,
+        }
     }
 }
 

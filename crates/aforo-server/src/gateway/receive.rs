@@ -8,6 +8,7 @@ use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::header::EXPECT;
 use http::{Request, Response, StatusCode};
 use http_body::Body;
 use hyper::body::Incoming;
@@ -16,6 +17,7 @@ use tower_service::Service;
 
 use super::exchange::{Exchange, OutboundBody};
 use super::incoming::IncomingBody;
+use super::leftovers::Leftovers;
 use super::peer::Peer;
 use super::pulse::Pulse;
 use super::request::normalize;
@@ -26,6 +28,7 @@ pub(super) struct Receive<S> {
     pulse: Arc<Pulse>,
     peer: Peer,
     silence: Duration,
+    leftovers: Leftovers,
 }
 
 pin_project! {
@@ -50,8 +53,8 @@ pin_project! {
 }
 
 impl<S> Receive<S> {
-    pub(super) fn new(service: S, pulse: Arc<Pulse>, peer: Peer, silence: Duration) -> Self {
-        Self { service: RefCell::new(service), pulse, peer, silence }
+    pub(super) fn new(service: S, pulse: Arc<Pulse>, peer: Peer, silence: Duration, leftovers: Leftovers) -> Self {
+        Self { service: RefCell::new(service), pulse, peer, silence, leftovers }
     }
 
     /// Calls the service here and now if it is ready, as it nearly always is: a request that waits is moved more often.
@@ -79,7 +82,8 @@ where
 
     fn call(&self, request: Request<Incoming>) -> Receiving<S> {
         let exchange = Some(Exchange::begin(&self.pulse, request.version()));
-        let mut request = request.map(|body| IncomingBody::new(body, self.silence));
+        let awaited = !request.body().is_end_stream() && request.headers().contains_key(EXPECT);
+        let mut request = request.map(|body| IncomingBody::new(body, self.silence, awaited, &self.leftovers));
         let stage = match normalize(&mut request) {
             Ok(()) => {
                 request.extensions_mut().insert(self.peer.clone());

@@ -14,6 +14,8 @@ use super::problem::Problem;
 const TUNNEL: Problem =
     Problem::last(StatusCode::METHOD_NOT_ALLOWED, "CONNECT is not served: this is a gateway, not a forward proxy.");
 const TARGET: Problem = Problem::last(StatusCode::BAD_REQUEST, "The request target is neither a path nor a URL.");
+const NUL: Problem =
+    Problem::last(StatusCode::BAD_REQUEST, "The path holds an encoded NUL, at which some servers end it.");
 const HOST_MISSING: Problem = Problem::last(StatusCode::BAD_REQUEST, "An HTTP/1.1 request needs a Host field.");
 const HOST_TWICE: Problem = Problem::last(StatusCode::BAD_REQUEST, "A request has exactly one Host field.");
 const HOST_INVALID: Problem = Problem::last(StatusCode::BAD_REQUEST, "The Host field is not a host and a port.");
@@ -28,6 +30,9 @@ pub(super) fn normalize<B: Body>(request: &mut Request<B>) -> Result<(), Problem
         return Err(TUNNEL);
     }
     let authority = take_authority(request.uri_mut())?;
+    if request.uri().path().contains("%00") {
+        return Err(NUL);
+    }
     let is_end = request.body().is_end_stream();
     let version = request.version();
     let headers = request.headers_mut();

@@ -13,7 +13,7 @@ fn arrives(request: &str) -> Message {
 
 #[test]
 fn path_and_query_arrive_byte_for_byte() {
-    for target in ["/", "/a/../b/./c//d", "/%7e%2F%00", "/a;b=c?x=%zz&&y=[]{}|", "/?", "/x?a=b?c=/d", "*"] {
+    for target in ["/", "/a/../b/./c//d", "/%7e%2F%01", "/a;b=c?x=%zz&&y=[]{}|", "/?", "/x?a=b?c=/d", "*"] {
         let method = if target == "*" { "OPTIONS" } else { "GET" };
         let arrived = arrives(&format!("{method} {target} HTTP/1.1\r\nHost: h\r\n\r\n"));
         assert!(arrived.head.starts_with(&format!("{method} {target} HTTP/1.1\r\n")), "{arrived:?}");

@@ -175,3 +175,62 @@ fn a_second_ctrl_c_does_not_wait() {
     program.signal("INT");
     assert_eq!(program.end(), Some(0));
 }
+
+/// A gateway that refuses everything, before an API that nobody reaches.
+fn refusing(folder: &Folder) -> Program {
+    let policy = Api::start().gateway() + "rules: { none: { quota: 0/s } }\n";
+    Program::under(&folder.write("policy.yaml", &policy))
+}
+
+fn read_response(stream: &mut TcpStream) -> String {
+    let mut bytes = Vec::new();
+    let mut buffer = [0; 4096];
+    loop {
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        if let Some((head, body)) = text.split_once("\r\n\r\n") {
+            let length =
+                head.lines().find_map(|line| line.strip_prefix("content-length: ")).map_or(0, |n| n.parse().unwrap());
+            if body.len() >= length {
+                return text;
+            }
+        }
+        let read = stream.read(&mut buffer).unwrap();
+        assert!(read > 0, "the connection ended within: {text}");
+        bytes.extend_from_slice(&buffer[..read]);
+    }
+}
+
+#[test]
+fn a_refused_upload_is_read_so_that_its_client_reads_the_refusal() {
+    let folder = Folder::new();
+    let program = refusing(&folder);
+    let mut stream = TcpStream::connect(program.gateway).unwrap();
+    stream.set_read_timeout(Some(DEADLINE)).unwrap();
+    for size in [5_000, 200_000, 2_000_000] {
+        write!(stream, "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: {size}\r\n\r\n").unwrap();
+        // Until all is sent nothing is read, as most clients do it.
+        stream.write_all(&vec![b'x'; size]).unwrap();
+        assert!(read_response(&mut stream).starts_with("HTTP/1.1 429"));
+    }
+    stream.write_all(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n").unwrap();
+    assert!(read_response(&mut stream).starts_with("HTTP/1.1 429"), "the connection goes on");
+}
+
+#[test]
+fn a_refusal_saves_an_upload_that_waits_to_be_asked_for() {
+    let folder = Folder::new();
+    let program = refusing(&folder);
+    let mut stream = TcpStream::connect(program.gateway).unwrap();
+    stream.set_read_timeout(Some(DEADLINE)).unwrap();
+    stream.write_all(b"POST / HTTP/1.1\r\nhost: a\r\nexpect: 100-continue\r\ncontent-length: 9\r\n\r\n").unwrap();
+    assert!(read_response(&mut stream).starts_with("HTTP/1.1 429"), "not a 100");
+}
+
+#[test]
+fn a_path_with_an_encoded_nul_is_refused() {
+    let folder = Folder::new();
+    let policy = Api::start().gateway() + "rules: { each: { quota: 9/s } }\n";
+    let program = Program::under(&folder.write("policy.yaml", &policy));
+    assert_eq!(Request::get("/auth/login%00").to(program.gateway).status, 400);
+    assert_eq!(Request::get("/auth/login?q=%00").to(program.gateway).status, 200, "the query is the API's affair");
+}
