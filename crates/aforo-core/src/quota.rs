@@ -289,7 +289,9 @@ impl Quota {
         match self.algorithm {
             Algorithm::TokenBucket { burst } if self.limit > 0 => {
                 let grains = burst as u64 * self.grain.per_unit;
-                Duration::from_micros(grains.div_ceil(self.grain.per_tick as u64) * self.grain.tick as u64)
+                // A huge burst that drips back once a year takes longer than there are microseconds to say it in.
+                let ticks = grains.div_ceil(self.grain.per_tick as u64);
+                Duration::from_micros(ticks.saturating_mul(self.grain.tick as u64))
             }
             _ => self.window(),
         }

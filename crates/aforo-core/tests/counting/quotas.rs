@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use aforo_core::{Algorithm, Anchor, InvalidQuota, Quota};
+use aforo_core::{Algorithm, Anchor, Cost, InvalidQuota, Moment, Quota, State, standing, weigh};
 use proptest::prelude::*;
 
 use crate::histories::{algorithms, cases};
@@ -165,4 +165,19 @@ proptest! {
 
 fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// Numbers that overflow: a burst whose last unit comes back after the end of time.
+#[test]
+fn a_bucket_may_take_longer_to_fill_than_there_is_time_to_say() {
+    let year = DAYS_366;
+    let slow = Quota::new(1, year).unwrap().with_algorithm(Algorithm::TokenBucket { burst: u32::MAX });
+    let slow = slow.expect("whole seconds keep it exact");
+    assert_eq!(slow.time_to_full(), Duration::from_micros(u64::MAX));
+    let now = Moment::from_millis(1_780_000_000_000);
+    let weighed = weigh(&slow, &State::Fresh, Cost::new(u32::MAX), now);
+    assert!(weighed.allowed());
+    let empty = standing(&slow, &weighed.after, weighed.from);
+    assert_eq!(empty.remaining, 0);
+    assert!(!weigh(&slow, &weighed.after, Cost::ONE, now).allowed());
 }
