@@ -101,7 +101,12 @@ static TLS: Section = Section {
 static TIMEOUTS: Section = Section {
     what: "`timeouts`",
     fields: &[
-        field("header", text(Text::Duration), "10s", "From the first byte of a request's head to its end."),
+        field(
+            "header",
+            text(Text::Duration),
+            "10s",
+            "From the first byte of a request's head to its end; on a new connection, from its start.",
+        ),
         field("body", text(Text::Duration), "60s", "The longest silence within a body."),
         field("connect", text(Text::Duration), "2s", "Until the upstream accepts a connection."),
         field("upstream", text(Text::Duration), "60s", "The longest silence of the upstream."),

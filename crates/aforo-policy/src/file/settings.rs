@@ -35,7 +35,7 @@ pub struct Tls {
 /// How long the gateway waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// From the first byte of a request's head to its end.
+    /// From the first byte of a request's head to its end; on a new connection, from its start.
     pub header: Duration,
     /// The longest silence within a body.
     pub body: Duration,

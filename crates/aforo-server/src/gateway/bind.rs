@@ -95,7 +95,7 @@ impl fmt::Display for BindError {
                 write!(f, "cannot listen on {address}: ")?;
                 match source.kind() {
                     io::ErrorKind::AddrInUse => {
-                        f.write_str("the port is taken, stop the program that holds it or choose another port")
+                        f.write_str("the port is taken, stop the program that holds it or choose another by `gateway.listen` or --listen")
                     }
                     io::ErrorKind::PermissionDenied => {
                         f.write_str("not permitted, ports below 1024 need a privilege, choose a higher one")
