@@ -51,6 +51,16 @@ impl Decision {
         decision
     }
 
+    /// An answer that is a single verdict.
+    #[inline]
+    pub const fn one(verdict: Verdict, taken_at: Moment, origin: Origin) -> Decision {
+        let mut decision = Decision::empty(taken_at, origin);
+        decision.verdicts[0] = Some(verdict);
+        decision.length = 1;
+        decision.allowed = !verdict.refuses();
+        decision
+    }
+
     #[inline]
     const fn empty(taken_at: Moment, origin: Origin) -> Decision {
         Decision { length: 0, verdicts: [None; MAX_HITS], allowed: true, taken_at, origin }
@@ -134,6 +144,9 @@ pub trait Ledger {
 /// A request is admitted if every enforced hit fits. Then each hit that fits is charged. A hit with `count_denied`
 /// is charged also when it or the request is refused.
 pub fn decide(op: Op, hits: &Hits, now: Moment, ledger: &mut impl Ledger) -> Decision {
+    if let Some(hit) = hits.only() {
+        return Decision::one(decide_one(op, hit, now, ledger), now, Origin::Store);
+    }
     let mut all = [None; MAX_HITS];
     let mut admitted = true;
     for ((index, hit), slot) in hits.iter().enumerate().zip(&mut all) {
@@ -146,21 +159,26 @@ pub fn decide(op: Op, hits: &Hits, now: Moment, ledger: &mut impl Ledger) -> Dec
     Decision::new(verdicts, now, Origin::Store)
 }
 
+/// Decides a request with a single hit, as [`decide`] does.
+pub fn decide_one(op: Op, hit: &Hit, now: Moment, ledger: &mut impl Ledger) -> Verdict {
+    let weighed = ledger.weigh(0, hit, now);
+    let admitted = weighed.allowed() || hit.mode == Mode::Shadow;
+    settle(op, 0, hit, &weighed, admitted, now, ledger)
+}
+
 /// Decides a request whose only hit takes from a token bucket, as [`decide`] does, but on two numbers.
 ///
 /// Most requests are like that. A store that has the debt at hand, counted in the quota's own grain, answers them in a
 /// fraction of the time. `charge` writes down what is owed then; it is not called if nothing is taken. The hit's
 /// `count_denied` is not heeded.
 #[inline(always)]
-pub fn decide_debt(hit: &Hit, burst: u32, debt: Debt, now: Moment, charge: impl FnOnce(Debt)) -> Decision {
+pub fn decide_debt(hit: &Hit, burst: u32, debt: Debt, now: Moment, charge: impl FnOnce(Debt)) -> Verdict {
     let weight = weigh_debt(&hit.quota, burst, debt, hit.cost, now);
     if matches!(weight.wait, Wait::NONE) && hit.cost.units() > 0 {
         charge(weight.after);
     }
     let Standing { remaining, reset_micros } = debt_standing(&hit.quota, burst, weight.after, now);
-    let mut answer = Decision::empty(now, Origin::Store);
-    answer.push(Verdict { mode: hit.mode, limit: burst, remaining, wait: weight.wait, reset_micros });
-    answer
+    Verdict { mode: hit.mode, limit: burst, remaining, wait: weight.wait, reset_micros }
 }
 
 /// Carries out `op` for one hit, now that it is known whether the request is admitted.

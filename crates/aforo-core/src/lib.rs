@@ -40,7 +40,7 @@ mod store;
 mod verdict;
 mod weigh;
 
-pub use decision::{Decision, Ledger, Op, Origin, decide, decide_debt};
+pub use decision::{Decision, Ledger, Op, Origin, decide, decide_debt, decide_one};
 pub use grain::Grain;
 pub use hit::{Cost, Hit, Hits, MAX_HITS, Mode, TooManyHits};
 pub use invalid_quota::InvalidQuota;

@@ -2,13 +2,12 @@
 
 use std::num::NonZeroUsize;
 
-use aforo_core::{Hit, Key, Moment};
+use aforo_core::{Key, Moment};
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::fingerprint::{Fingerprint, Seeds};
 use crate::room::Room;
-use crate::shard::{Found, Shard};
-use crate::sole::Sole;
+use crate::shard::Shard;
 
 /// A shard on cache lines of its own: two at once, as processors fetch them.
 #[derive(Debug, Default)]
@@ -98,13 +97,13 @@ impl Counters {
         self.seeds.overflow(key, owner)
     }
 
-    /// The counter of a request's only hit, locked, if it has one.
+    /// The locked shard of a key's counter, whose it is and where it is, if the key has one.
     #[inline(always)]
-    pub(crate) fn sole(&self, hit: &Hit, now: Moment) -> Option<Sole<'_>> {
-        let owner = self.owner(&hit.key);
+    pub(crate) fn find(&self, key: &Key) -> Option<(MutexGuard<'_, Shard>, Fingerprint, usize)> {
+        let owner = self.owner(key);
         let shard = self.lock(self.shard_of(owner))?;
         let place = shard.find(owner).ok()?;
-        Some(Sole::new(shard, Found { owner, place: Some(place), cost: hit.cost, now, room: &self.room }))
+        Some((shard, owner, place))
     }
 
     /// Drops all that is known of a key.

@@ -1,7 +1,7 @@
 //! A lock's share of the counters.
 
 use aforo_core::algorithm::sliding_log::{self, Log, Lump};
-use aforo_core::{Algorithm, Cost, Hit, Moment, Quota, State, Weighed};
+use aforo_core::{Algorithm, Cost, Hit, Moment, Quota, State, Verdict, Weighed};
 
 use crate::fingerprint::Fingerprint;
 use crate::logs::Logs;
@@ -59,10 +59,15 @@ impl Shard {
         self.table.find(owner)
     }
 
-    /// The state of the counter that was just found at `place`.
+    /// Decides a take from the token bucket that was just found at `place`, if its debt is counted in the quota's own
+    /// grain; nothing else.
     #[inline(always)]
-    pub(crate) fn state_mut(&mut self, place: usize) -> Option<&mut Packed> {
-        self.table.state_mut(place)
+    pub(crate) fn take(&mut self, place: usize, hit: &Hit, now: Moment) -> Option<Verdict> {
+        let Algorithm::TokenBucket { burst } = hit.quota.algorithm() else { return None };
+        let state = self.table.state_mut(place)?;
+        let debt = state.debt_in(hit.quota.grain()).filter(|_| !hit.count_denied)?;
+        let charge = |debt| *state = state.with_debt(debt);
+        Some(aforo_core::decide_debt(hit, burst, debt, now, charge))
     }
 
     /// Weighs a cost against the counter at `place`, or against a fresh one.

@@ -1,6 +1,6 @@
 //! The common case: a request with one hit, whose key has a counter.
 
-use aforo_core::{Algorithm, Decision, Hit, Ledger, Moment, Weighed};
+use aforo_core::{Hit, Ledger, Moment, Weighed};
 use parking_lot::MutexGuard;
 
 use crate::shard::{Found, Shard};
@@ -16,20 +16,8 @@ pub(crate) struct Sole<'a> {
 }
 
 impl<'a> Sole<'a> {
-    #[inline(always)]
     pub(crate) fn new(shard: MutexGuard<'a, Shard>, found: Found<'a>) -> Sole<'a> {
         Sole { shard, found, written: false }
-    }
-
-    /// Decides a take from a token bucket whose debt is counted in the quota's own grain; nothing else.
-    #[inline(always)]
-    pub(crate) fn take(&mut self, hit: &Hit) -> Option<Decision> {
-        let Algorithm::TokenBucket { burst } = hit.quota.algorithm() else { return None };
-        let Found { place, now, .. } = self.found;
-        let state = self.shard.state_mut(place?)?;
-        let debt = state.debt_in(hit.quota.grain()).filter(|_| !hit.count_denied)?;
-        let charge = |debt| *state = state.with_debt(debt);
-        Some(aforo_core::decide_debt(hit, burst, debt, now, charge))
     }
 }
 

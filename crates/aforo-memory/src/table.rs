@@ -82,6 +82,10 @@ impl Table {
     #[inline(always)]
     pub(crate) fn find(&self, owner: Fingerprint) -> Result<usize, usize> {
         let home = owner.home(self.homes);
+        // Every other counter is at home.
+        if self.places.get(home).is_some_and(|counter| counter.owner == owner) {
+            return Ok(home);
+        }
         let run = self.places.get(home..).unwrap_or_default();
         // NOBODY is the greatest: an empty place ends the search too.
         match run.iter().position(|counter| counter.owner.order() >= owner.order()) {

@@ -24,7 +24,7 @@ proptest! {
         steps in prop::collection::vec((0..60u32, -2_000i64..2_000_000, any::<bool>()), 1..60),
     ) {
         let start = Moment::from_millis(1_700_000_000_000);
-        let [short, long] = [0, 1].map(|_| MemoryStore::with_clock(ManualClock::at(start)));
+        let [short, long, lone] = [0, 1, 2].map(|_| MemoryStore::with_clock(ManualClock::at(start)));
         let mut now = start.as_micros() as i64;
         for (cost, passed, shadow) in steps {
             now += passed;
@@ -39,7 +39,29 @@ proptest! {
                 let first: Verdict = *decision.verdicts().next().unwrap();
                 (decision.allowed(), decision.taken_at(), first)
             };
-            prop_assert_eq!(answer(&short, Hits::one(hit)), answer(&long, [hit, companion].into_iter().collect()));
+            let answered = answer(&short, Hits::one(hit));
+            prop_assert_eq!(answered, answer(&long, [hit, companion].into_iter().collect()));
+            lone.clock().set(Moment::from_micros(now as u64));
+            let (verdict, taken_at) = lone.decide_one(Op::Take, &hit);
+            prop_assert_eq!(answered, (!verdict.refuses(), taken_at, verdict));
+        }
+    }
+}
+
+#[test]
+fn a_lone_rule_is_answered_alike_for_every_algorithm_and_operation() {
+    let start = Moment::from_millis(1_700_000_000_000);
+    let bucket = Quota::per_second(2);
+    for quota in [bucket, bucket.fixed_window(), bucket.sliding_window(), bucket.sliding_log()] {
+        for count_denied in [false, true] {
+            let [lone, collected] = [0, 1].map(|_| MemoryStore::with_clock(ManualClock::at(start)));
+            let hit = Hit { count_denied, ..Hit::new(Key::new(b"rule", b"subject").unwrap(), quota) };
+            let refund = Op::Refund { taken_at: start };
+            for op in [Op::Peek, Op::Take, Op::Take, Op::Take, Op::Peek, refund, Op::Take, refund, refund] {
+                let (verdict, taken_at) = lone.decide_one(op, &hit);
+                let decision = collected.decide_now(op, &Hits::one(hit));
+                assert_eq!((Some(&verdict), taken_at), (decision.verdicts().next(), decision.taken_at()), "{op:?}");
+            }
         }
     }
 }
