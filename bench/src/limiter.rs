@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::limiters::{Aforo, Floor, Formatting, Governor, Limitador, MutexMap, Throttlecrab};
+use crate::limiters::{Aforo, AforoHits, Floor, Formatting, Governor, Limitador, MutexMap, Throttlecrab};
 
 /// A quota in terms that every limiter has: one unit each `period`, `burst` of them at once.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +44,8 @@ pub trait Measure {
 }
 
 /// The limiters, in the order of the report.
-pub const NAMES: [&str; 7] = ["key formatting", "floor", "aforo", "governor", "throttlecrab", "limitador", "mutex map"];
+pub const NAMES: [&str; 8] =
+    ["key formatting", "floor", "aforo", "aforo, hits", "governor", "throttlecrab", "limitador", "mutex map"];
 
 /// Measures the limiter of that name.
 pub fn of_limiter<M: Measure>(name: &str, measure: &M) -> Option<M::Found> {
@@ -52,6 +53,7 @@ pub fn of_limiter<M: Measure>(name: &str, measure: &M) -> Option<M::Found> {
         "key formatting" => measure.of::<Formatting>(),
         "floor" => measure.of::<Floor>(),
         "aforo" => measure.of::<Aforo>(),
+        "aforo, hits" => measure.of::<AforoHits>(),
         "governor" => measure.of::<Governor>(),
         "throttlecrab" => measure.of::<Throttlecrab>(),
         "limitador" => measure.of::<Limitador>(),

@@ -7,7 +7,7 @@ mod limitador;
 mod mutex_map;
 mod throttlecrab;
 
-pub(crate) use aforo::Aforo;
+pub(crate) use aforo::{Aforo, AforoHits};
 pub(crate) use floor::{Floor, Formatting};
 pub(crate) use governor::Governor;
 pub(crate) use limitador::Limitador;
