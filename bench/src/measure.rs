@@ -1,5 +1,6 @@
 //! How it is measured: each of these in a process of its own.
 
+use std::io::Read;
 use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -142,9 +143,12 @@ fn on_processor() -> f64 {
     statistics.split(' ').next().and_then(|nanoseconds| nanoseconds.parse().ok()).unwrap_or(f64::NAN)
 }
 
-/// Resident bytes of this process.
+/// Resident bytes of this process. It allocates nothing: a block that the heap puts behind a million keys and does not take
+/// back at once would keep all that lies before it.
 fn resident() -> f64 {
     const PAGE: f64 = 4096.0;
-    let pages = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    pages.split(' ').nth(1).and_then(|pages| pages.parse::<f64>().ok()).unwrap_or(f64::NAN) * PAGE
+    let mut text = [0; 128];
+    let read = std::fs::File::open("/proc/self/statm").and_then(|mut file| file.read(&mut text)).unwrap_or_default();
+    let pages = std::str::from_utf8(&text[..read]).ok().and_then(|text| text.split(' ').nth(1));
+    pages.and_then(|pages| pages.parse::<f64>().ok()).unwrap_or(f64::NAN) * PAGE
 }
