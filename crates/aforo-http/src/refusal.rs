@@ -17,6 +17,9 @@ const RESOURCE_EXHAUSTED: HeaderValue = HeaderValue::from_static("8");
 /// `PERMISSION_DENIED`.
 const PERMISSION_DENIED: HeaderValue = HeaderValue::from_static("7");
 
+/// `UNAVAILABLE`.
+const UNAVAILABLE: HeaderValue = HeaderValue::from_static("14");
+
 /// How the client of a request reads a refusal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {
@@ -43,6 +46,9 @@ impl Dialect {
 const EXCEEDED: &[u8] = br#"{"type":"https://iana.org/assignments/http-problem-types#quota-exceeded","title":"Quota Exceeded","status":429,"detail":"#;
 /// The constant beginning of the problem of a missing fact.
 const LACKING: &[u8] = br#"{"type":"about:blank","title":"Forbidden","status":403,"detail":"#;
+
+/// The constant beginning of the problem of a limiter that cannot decide.
+const UNDECIDED: &[u8] = br#"{"type":"about:blank","title":"Service Unavailable","status":503,"detail":"#;
 
 /// A problem in the sense of RFC 9457, of which only some values are written anew for each request.
 struct Problem(Vec<u8>);
@@ -80,7 +86,10 @@ pub fn refuse(answer: &Answer, dialect: Dialect) -> Option<Response<Bytes>> {
         return None;
     }
     let policy = answer.policy();
-    let refusing = fields::most_telling(answer::shown(answer))?;
+    let Some(refusing) = fields::most_telling(answer::shown(answer)) else {
+        // Refused, and by no rule: a store that does not answer. To let it pass here would overrule that choice.
+        return Some(unavailable(dialect));
+    };
     let retry_after = refusing.verdict.wait.as_micros().map(seconds::covering);
     let detail = words::detail(&refusing);
     let mut response = match dialect {
@@ -106,9 +115,12 @@ fn exceeded(
     let (content_type, body) = match denied {
         Denied::Problem => {
             let mut problem = Problem::new(EXCEEDED, &detail);
+            problem.member(b",\"violated-policies\":[");
             let violated = answer::shown(answer).filter(|rule| rule.verdict.refuses());
             for (at, rule) in violated.enumerate() {
-                problem.member(if at == 0 { b",\"violated-policies\":[" } else { b"," });
+                if at > 0 {
+                    problem.member(b",");
+                }
                 problem.string(rule.name);
             }
             problem.member(b"],\"code\":\"RATE_LIMITED\"");
@@ -143,6 +155,22 @@ fn lacking(fact: &str, dialect: Dialect) -> Response<Bytes> {
     response
 }
 
+/// The refusal of a request that nobody could decide: no rule refused it, so it is no 429.
+fn unavailable(dialect: Dialect) -> Response<Bytes> {
+    const DETAIL: &str = "The rate limit of this request cannot be decided at present.";
+    let mut response = match dialect {
+        Dialect::Grpc => trailers_only(UNAVAILABLE, DETAIL),
+        Dialect::Http => {
+            let mut problem = Problem::new(UNDECIDED, DETAIL);
+            problem.member(b",\"code\":\"LIMITER_UNAVAILABLE\"");
+            with_body(StatusCode::SERVICE_UNAVAILABLE, PROBLEM, problem.end())
+        }
+    };
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    response
+}
+
 fn with_body(status: StatusCode, content_type: HeaderValue, body: Bytes) -> Response<Bytes> {
     let mut response = Response::new(body);
     *response.status_mut() = status;
@@ -161,4 +189,20 @@ fn trailers_only(status: HeaderValue, message: &str) -> Response<Bytes> {
         response.headers_mut().insert(GRPC_MESSAGE, message);
     }
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_could_decide_is_a_503_and_no_429() {
+        let response = unavailable(Dialect::Http);
+        assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(response.headers()[RETRY_AFTER], "1");
+        let problem: serde_json::Value = serde_json::from_slice(response.body()).unwrap();
+        assert_eq!((&problem["status"], &problem["code"]), (&503.into(), &"LIMITER_UNAVAILABLE".into()));
+        let call = unavailable(Dialect::Grpc);
+        assert_eq!((call.status(), &call.headers()[GRPC_STATUS]), (StatusCode::OK, &UNAVAILABLE));
+    }
 }

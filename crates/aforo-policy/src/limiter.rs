@@ -67,13 +67,20 @@ impl<S: Store> Limiter<S> {
     /// Takes what the request costs, from every rule that it meets or from none.
     #[inline]
     pub fn take(&self, request: &impl Describe) -> Asking<S> {
-        self.ask(Op::Take, request)
+        self.take_under(self.policy(), request)
+    }
+
+    /// Takes under a policy that was in force a moment ago: the one by which the request was described. So both are
+    /// read under the same, whatever is put in place meanwhile.
+    #[inline]
+    pub fn take_under(&self, policy: Arc<Policy>, request: &impl Describe) -> Asking<S> {
+        self.ask(Op::Take, policy, request)
     }
 
     /// Looks what [`Limiter::take`] would answer. Nothing is written.
     #[inline]
     pub fn peek(&self, request: &impl Describe) -> Asking<S> {
-        self.ask(Op::Peek, request)
+        self.ask(Op::Peek, self.policy(), request)
     }
 
     /// Gives back what the request has taken at that moment, which its answer's decision names. The answer is a
@@ -81,7 +88,7 @@ impl<S: Store> Limiter<S> {
     /// ask for it once, and only after a take that was allowed. [`Limiter::reserve`] sees to both.
     #[inline]
     pub fn refund(&self, request: &impl Describe, taken_at: Moment) -> Asking<S> {
-        self.ask(Op::Refund { taken_at }, request)
+        self.ask(Op::Refund { taken_at }, self.policy(), request)
     }
 
     /// Takes what the request is estimated to cost, until [`Permit::settle`] says what it did cost.
@@ -97,9 +104,9 @@ impl<S: Store> Limiter<S> {
     }
 
     #[inline]
-    fn ask(&self, op: Op, request: &impl Describe) -> Asking<S> {
+    fn ask(&self, op: Op, policy: Arc<Policy>, request: &impl Describe) -> Asking<S> {
         let mut hits = Hits::new();
-        let asked = Asked::new(self.policy(), request, &mut hits);
+        let asked = Asked::new(policy, request, &mut hits);
         self.decide(op, asked, &hits)
     }
 

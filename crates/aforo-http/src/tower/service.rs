@@ -80,7 +80,8 @@ where
             return ResponseFuture::passing(self.inner.call(Request::from_parts(head, body)));
         }
         let policy = self.limiter.policy();
-        let mut asking = self.limiter.take(&Descriptor::new(&head, (self.address)(&head.extensions), policy.paths()));
+        let descriptor = Descriptor::new(&head, (self.address)(&head.extensions), policy.paths());
+        let mut asking = self.limiter.take_under(policy, &descriptor);
         charged::mark(&mut head.extensions, &self.limiter);
         let request = Request::from_parts(head, body);
         // A store in memory has answered already: then the service that was ready is called here and now.
