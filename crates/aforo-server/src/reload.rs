@@ -8,7 +8,7 @@ use aforo_memory::MemoryStore;
 use aforo_policy::{Admin, File, Gateway, Limiter, Mistakes, StoreSettings};
 
 use crate::command::Failure;
-use crate::serving;
+use crate::serving::{self, Overrides};
 
 /// Where a policy's text comes from.
 #[derive(Clone, Debug)]
@@ -143,6 +143,7 @@ struct Inner {
 pub struct Reloading {
     source: Source,
     limiter: Limiter<MemoryStore>,
+    overrides: Overrides,
     fixed: Fixed,
     /// Held while the source is read, which may take as long as the file system likes: nobody else waits for it.
     reading: Mutex<()>,
@@ -150,12 +151,19 @@ pub struct Reloading {
 }
 
 impl Reloading {
-    /// Serves what `source` said when `file` was read from `text` and its policy given to `limiter`.
-    pub fn new(source: Source, text: Vec<u8>, file: File, store: MemoryStore) -> Reloading {
+    /// Serves what `source` said when `file` was read from `text`, less what the call has said in its place.
+    pub fn new(source: Source, text: Vec<u8>, file: File, overrides: Overrides, store: MemoryStore) -> Reloading {
         let last = LastReload { at: SystemTime::now(), refused: None, needs_restart: Vec::new() };
         let fixed = Fixed::of(&file);
         let inner = Mutex::new(Inner { version: 1, text, last });
-        Reloading { source, limiter: Limiter::new(file.policy, store), fixed, reading: Mutex::default(), inner }
+        Reloading {
+            source,
+            limiter: Limiter::new(file.policy, store),
+            overrides,
+            fixed,
+            reading: Mutex::default(),
+            inner,
+        }
     }
 
     /// Where the policy comes from.
@@ -204,7 +212,7 @@ impl Reloading {
         let name = self.source.name();
         let read = File::read_bytes(&name, &bytes, &|name| std::env::var(name).ok()).map_err(Refused::Mistaken);
         self.locked().text = bytes;
-        let usable = read.and_then(|file| match serving::examine(&file, &self.source) {
+        let usable = read.and_then(|file| match serving::examine(&file, &self.overrides, &self.source) {
             Ok(()) => Ok(file),
             Err(failure) => Err(Refused::Unusable(failure.message().unwrap_or_default())),
         });

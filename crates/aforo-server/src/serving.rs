@@ -98,7 +98,7 @@ impl Serving {
         let admin = place.map(|place| place.bind()).transpose()?;
         let secret = file.admin.as_ref().and_then(|admin| admin.token.as_ref());
         let token = secret.map(|token| Token::new(token.expose().to_owned()));
-        let reloading = Arc::new(Reloading::new(source, text, file, MemoryStore::new().max_keys(max_keys)));
+        let reloading = Arc::new(Reloading::new(source, text, file, overrides, MemoryStore::new().max_keys(max_keys)));
         // Before anyone is told that it listens, or a signal could end the program unawares.
         let signals = Signals::new().map_err(|error| Failure::Internal(format!("signals: {error}")))?;
         Ok(Serving { gateway, admin, token, max_keys: max_keys.get(), reloading, signals })
@@ -234,16 +234,17 @@ async fn serve_admin(
     axum::serve(Patient::new(listener), admin::router(watched, token)).with_graceful_shutdown(end).await
 }
 
-/// Examines what a good file names: that its upstreams can be spoken to, and its certificate be used.
+/// Examines what a good file names, and the call does not say in its place: that its upstreams can be spoken to, and its
+/// certificate be used.
 ///
 /// # Errors
 ///
 /// What cannot be used, and why.
-pub fn examine(file: &File, source: &Source) -> Result<(), Failure> {
+pub fn examine(file: &File, overrides: &Overrides, source: &Source) -> Result<(), Failure> {
     if file.gateway.is_none() {
         return Ok(());
     }
-    match settings(file, &Overrides::default(), source)?.tls {
+    match settings(file, overrides, source)?.tls {
         Some(files) => {
             files.examine().map_err(|error| Failure::Input(format!("{}: gateway.tls: {error}", source.name())))
         }

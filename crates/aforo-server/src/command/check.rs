@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Failure, report, say, source};
 use crate::reload::Source;
-use crate::serving;
+use crate::serving::{self, Overrides};
 
 /// Examine a policy as serve would, without opening a port.
 ///
@@ -26,7 +26,8 @@ pub(super) struct Check {
 impl Check {
     pub(super) fn run(self) -> Result<(), Failure> {
         let source = source::named_or_default(self.file)?;
-        let checked = source.read().and_then(|file| serving::examine(&file, &source).map(|()| file));
+        let checked =
+            source.read().and_then(|file| serving::examine(&file, &Overrides::default(), &source).map(|()| file));
         if self.json {
             say(&format!("{:#}\n", as_json(&source, &checked)))?;
             return checked.map(drop).map_err(|_| Failure::InputSaid);

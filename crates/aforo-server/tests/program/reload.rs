@@ -115,3 +115,22 @@ fn a_certificate_that_serve_would_refuse_is_refused() {
     assert_eq!(checked.status.code(), Some(1));
     assert!(crate::stand::text(&checked.stderr).contains("/nope.pem"));
 }
+
+#[test]
+fn what_the_call_says_in_place_of_the_file_holds_for_reloads_too() {
+    let (api, folder) = (Api::start(), Folder::new());
+    let head = "gateway: { listen: 127.0.0.1:1, upstream: https://not.spoken.yet }\nadmin: { listen: 127.0.0.1:0 }\n";
+    let file = folder.write("policy.yaml", &(head.to_owned() + &rules("5/h")));
+    let upstream = format!("http://{}", api.address);
+    let program = Program::start(&[
+        "serve",
+        "--config",
+        file.to_str().unwrap(),
+        "--listen",
+        "127.0.0.1:0",
+        "--upstream",
+        &upstream,
+    ]);
+    let reloaded = Request::post("/api/v1/reload").to(program.admin());
+    assert_eq!(reloaded.status, 200, "{}", reloaded.body);
+}
