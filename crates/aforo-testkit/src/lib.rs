@@ -2,6 +2,7 @@
 //!
 //! [`vectors`] reads the golden tables, which are the specification of counting; [`Oracle`] is a slow and exact model
 //! of it; [`conformance`] is the suite that every store must pass, and [`PlainStore`] the plainest store that does.
+//! [`servers`] starts real Redis servers.
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 // A panic is how a test fails.
@@ -10,11 +11,14 @@
 mod block_on;
 pub mod conformance;
 mod counter;
+mod eventually;
 mod oracle;
 mod plain_store;
+pub mod servers;
 pub mod vectors;
 
 pub use block_on::block_on;
 pub use counter::Counter;
+pub use eventually::eventually;
 pub use oracle::{Answer, Oracle};
 pub use plain_store::PlainStore;
