@@ -2,7 +2,7 @@
 //!
 //! [`vectors`] reads the golden tables, which are the specification of counting; [`Oracle`] is a slow and exact model
 //! of it; [`conformance`] is the suite that every store must pass, and [`PlainStore`] the plainest store that does.
-//! [`servers`] starts real Redis servers.
+//! [`servers`] starts real Redis servers, and a [`proxy`] before them is a bad network.
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 // A panic is how a test fails.
@@ -14,6 +14,7 @@ mod counter;
 mod eventually;
 mod oracle;
 mod plain_store;
+pub mod proxy;
 pub mod servers;
 pub mod vectors;
 

@@ -27,6 +27,16 @@ impl Connection {
         Ok(Connection(BufReader::new(stream)))
     }
 
+    /// The same connection, on which a reply that takes longer than this is an error.
+    ///
+    /// # Panics
+    ///
+    /// If it is no time at all.
+    pub fn with_patience(self, patience: Duration) -> Connection {
+        self.0.get_ref().set_read_timeout(Some(patience)).expect("some time");
+        self
+    }
+
     /// Sends a command and reads its reply, which may be an error of Redis.
     ///
     /// # Errors

@@ -29,7 +29,6 @@ const LAYERS: &[Layer] = &[
         imports: &[
             ("aforo-core", "quotas, keys, hits, the store trait"),
             ("arc-swap", "a policy is swapped whole, without a lock on the way of requests"),
-            ("pin-project-lite", "named futures instead of boxed ones"),
             ("saphyr-parser", "YAML events with line and column"),
             ("serde_json", "the JSON Schema and the escapes of templates"),
             ("sha2", "the digest of a key too long to be written out, the same in every process"),
@@ -67,7 +66,10 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         name: "aforo-testkit",
-        imports: &[("aforo-core", "the suite runs against the store trait")],
+        imports: &[
+            ("aforo-core", "the suite runs against the store trait"),
+            ("socket2", "the proxy resets connections, and lets them wait"),
+        ],
         never: &["aforo-server", "hyper", "tokio"],
     },
 ];

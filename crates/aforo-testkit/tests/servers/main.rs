@@ -2,4 +2,5 @@
 // A panic is how a test fails.
 #![allow(clippy::unwrap_used)]
 
+mod proxy;
 mod redis_server;
