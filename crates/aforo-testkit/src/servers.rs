@@ -3,6 +3,7 @@
 //! Each test starts its own, on free ports of the loopback and with a folder of its own. A server ends when its value
 //! is dropped, and also when the process of the test is killed.
 
+mod cluster;
 mod connection;
 mod folder;
 mod ports;
@@ -10,12 +11,15 @@ mod process;
 mod redis_server;
 mod reply;
 
+mod sentinels;
 mod stored_key;
 
+pub use cluster::{RedisCluster, SlotMove};
 pub use connection::Connection;
 pub use folder::Folder;
 pub(crate) use ports::free_port;
 pub use redis_server::RedisServer;
 pub use reply::Reply;
 
+pub use sentinels::Sentinels;
 pub use stored_key::StoredKey;

@@ -13,6 +13,7 @@ const WATCH: &str = r#"trap '' HUP INT TERM; read -r _; kill -KILL "$1"; rm -rf 
 pub(super) struct Process {
     program: Child,
     watch: Child,
+    paused: bool,
 }
 
 impl Process {
@@ -28,7 +29,7 @@ impl Process {
             .stderr(Stdio::null())
             .spawn()
             .expect("there is a shell");
-        Process { program, watch }
+        Process { program, watch, paused: false }
     }
 
     pub(super) fn id(&self) -> u32 {
@@ -40,8 +41,21 @@ impl Process {
         self.program.try_wait().expect("a child can be waited for")
     }
 
-    /// Sends a signal, such as `STOP`.
-    pub(super) fn signal(&self, name: &str) {
+    pub(super) fn pause(&mut self) {
+        self.signal("STOP");
+        self.paused = true;
+    }
+
+    pub(super) fn resume(&mut self) {
+        self.signal("CONT");
+        self.paused = false;
+    }
+
+    pub(super) fn is_paused(&self) -> bool {
+        self.paused
+    }
+
+    fn signal(&self, name: &str) {
         let status = Command::new("kill").args([&format!("-{name}"), &self.id().to_string()]).status();
         assert!(status.is_ok_and(|status| status.success()), "signal {name} reaches no process {}", self.id());
     }

@@ -139,8 +139,13 @@ impl RedisServer {
         self.process.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn password(&self) -> Option<&str> {
+    pub(super) fn password(&self) -> Option<&str> {
         self.setup.password.as_deref()
+    }
+
+    /// What stands before the host in a URL.
+    pub(super) fn credentials(&self) -> String {
+        self.password().map(|password| format!(":{password}@")).unwrap_or_default()
     }
 
     /// Its port without TLS.
@@ -150,12 +155,12 @@ impl RedisServer {
 
     /// Where it is, as the `store:` of a policy says it, with the password if there is one.
     pub fn url(&self) -> String {
-        let password = self.password().map(|password| format!(":{password}@")).unwrap_or_default();
+        let credentials = self.credentials();
         match self.setup.tls_port {
             Some(port) => {
-                format!("rediss://{password}127.0.0.1:{port}?ca_file={}", certificate("ca.pem").display())
+                format!("rediss://{credentials}127.0.0.1:{port}?ca_file={}", certificate("ca.pem").display())
             }
-            None => format!("redis://{password}127.0.0.1:{}", self.port()),
+            None => format!("redis://{credentials}127.0.0.1:{}", self.port()),
         }
     }
 
@@ -185,7 +190,7 @@ impl RedisServer {
     ///
     /// If it does not run.
     pub fn pause(&self) {
-        self.running().as_ref().expect("the server runs").signal("STOP");
+        self.running().as_mut().expect("the server runs").pause();
     }
 
     /// Lets it go on after [`pause`](RedisServer::pause).
@@ -194,7 +199,12 @@ impl RedisServer {
     ///
     /// If it does not run.
     pub fn resume(&self) {
-        self.running().as_ref().expect("the server runs").signal("CONT");
+        self.running().as_mut().expect("the server runs").resume();
+    }
+
+    /// Whether it runs and is not frozen.
+    pub fn is_up(&self) -> bool {
+        self.running().as_ref().is_some_and(|process| !process.is_paused())
     }
 
     /// Opens a connection, logged in as the default user.
@@ -254,6 +264,12 @@ impl RedisServer {
     #[track_caller]
     pub fn report(&self, section: &str) -> BTreeMap<String, String> {
         fields(&self.command(&["INFO", section]).text())
+    }
+
+    /// Whether it is a primary and no replica; `None` if it does not answer now.
+    pub fn is_primary(&self) -> Option<bool> {
+        let role = self.ask(&["ROLE"]).ok()?;
+        Some(role.list().first()?.text() == "master")
     }
 
     /// How often it ran a command, named in small letters, since it started or since `CONFIG RESETSTAT`.

@@ -2,5 +2,7 @@
 // A panic is how a test fails.
 #![allow(clippy::unwrap_used)]
 
+mod cluster;
 mod proxy;
 mod redis_server;
+mod sentinels;
