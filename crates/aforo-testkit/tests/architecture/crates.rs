@@ -25,6 +25,23 @@ const LAYERS: &[Layer] = &[
         never: &["aforo-policy", "aforo-http", "http", "hyper", "tokio", "redis"],
     },
     Layer {
+        name: "aforo-redis",
+        imports: &[
+            ("aforo-core", "it is a store"),
+            ("arc-swap", "where the servers are, read by every call and swapped whole"),
+            ("crc", "the slot of a key"),
+            ("parking_lot", "a lock of one byte, without poisoning"),
+            ("percent-encoding", "a password in an address"),
+            ("redis", "the protocol, and many calls on one connection"),
+            ("rustls-native-certs", "whom the system trusts"),
+            ("socket2", "keepalive, so that a dead server is noticed"),
+            ("tokio", "sockets and deadlines"),
+            ("tokio-rustls", "TLS"),
+            ("tracing", "says when the store is down, and when it answers again"),
+        ],
+        never: &["aforo-policy", "aforo-http", "aforo-memory", "aforo-server", "http", "hyper", "openssl-sys"],
+    },
+    Layer {
         name: "aforo-policy",
         imports: &[
             ("aforo-core", "quotas, keys, hits, the store trait"),
@@ -62,7 +79,7 @@ const LAYERS: &[Layer] = &[
             ("aforo-memory", "re-exported"),
             ("aforo-policy", "re-exported"),
         ],
-        never: &["aforo-server", "hyper", "tokio"],
+        never: &["aforo-server", "hyper"],
     },
     Layer {
         name: "aforo-testkit",
@@ -99,12 +116,21 @@ fn every_crate_imports_what_its_row_names_and_nothing_else() {
 fn nothing_comes_in_through_others_that_a_row_forbids() {
     let mut broken = Vec::new();
     for layer in LAYERS {
-        let reached = reached(layer.name);
+        let reached = reached(layer.name, &["--all-features"]);
         broken.extend(layer.never.iter().filter(|never| reached.contains(**never)).map(|never| {
             format!("{} reaches {never}: cargo tree -p {} -e normal --invert {never}", layer.name, layer.name)
         }));
     }
     assert_none(broken);
+}
+
+#[test]
+fn without_the_store_in_redis_the_library_needs_no_runtime() {
+    let library = packages().into_iter().find(|package| package["name"] == "aforo").unwrap();
+    let features = library["features"].as_object().unwrap().keys().map(String::as_str);
+    let others: Vec<&str> = features.filter(|feature| !["default", "redis"].contains(feature)).collect();
+    let reached = reached("aforo", &["--no-default-features", "--features", &others.join(",")]);
+    assert!(!reached.contains("tokio"), "aforo reaches tokio by one of its features {others:?}");
 }
 
 #[test]
@@ -161,10 +187,10 @@ fn dependencies(package: &Value, wanted: impl Fn(Option<&str>) -> bool) -> BTree
     of_kind.map(|dependency| dependency["name"].as_str().unwrap().to_owned()).collect()
 }
 
-/// All that a crate is built from, with every feature on.
-fn reached(name: &str) -> BTreeSet<String> {
-    let arguments = ["tree", "--offline", "--edges", "normal", "--all-features", "--prefix", "none", "--format", "{p}"];
-    let tree = output(cargo().args(arguments).args(["--package", name]));
+/// All that a crate is built from, with those features on.
+fn reached(name: &str, features: &[&str]) -> BTreeSet<String> {
+    let arguments = ["tree", "--offline", "--edges", "normal", "--prefix", "none", "--format", "{p}"];
+    let tree = output(cargo().args(arguments).args(["--package", name]).args(features));
     tree.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
 }
 
