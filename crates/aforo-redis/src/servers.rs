@@ -123,3 +123,6 @@ impl Servers {
         Health { state, servers, errors: self.tally.errors() }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -53,6 +53,11 @@ impl Trouble {
         Trouble::new(StoreErrorKind::Connection, Sign::Doubtful, text)
     }
 
+    /// It does not let us in.
+    pub(crate) fn refused(error: &RedisError) -> Trouble {
+        Trouble::new(StoreErrorKind::Other, Sign::Unable, in_words(error))
+    }
+
     /// The same, said of a server.
     pub(crate) fn of(self, server: impl fmt::Display) -> Trouble {
         Trouble { text: format!("{server}: {}", self.text).into(), ..self }
@@ -73,7 +78,6 @@ impl From<RedisError> for Trouble {
             ErrorKind::Server(ServerErrorKind::NoScript | ServerErrorKind::CrossSlot) => {
                 (StoreErrorKind::Script, Sign::Doubtful)
             }
-            ErrorKind::AuthenticationFailed => (StoreErrorKind::Other, Sign::Unable),
             ErrorKind::Io => (StoreErrorKind::Connection, Sign::Doubtful),
             _ => (StoreErrorKind::Other, Sign::Doubtful),
         };

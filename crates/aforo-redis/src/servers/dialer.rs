@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, Cmd, RedisConnectionInfo, RedisError, Value};
+use redis::{AsyncConnectionConfig, Cmd, RedisConnectionInfo, Value};
 use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -27,32 +27,32 @@ const WAITING_TO_BE_WRITTEN: usize = 1024;
 /// this has a limit of its own.
 pub(super) struct Dialer {
     tls: Option<Tls>,
-    login: RedisConnectionInfo,
+    greeting: Greeting,
     limit: Duration,
+}
+
+/// What is said first on each connection. It is not left to the client library, which drops the server's own words when
+/// it refuses a login.
+struct Greeting {
+    commands: redis::Pipeline,
+    /// How many of the commands must succeed. The others tell who we are, which a server need not want to know.
+    required: usize,
 }
 
 impl Dialer {
     /// To the servers that hold the counters.
     pub(super) fn to_servers(address: &Address, limit: Duration) -> Dialer {
-        Dialer::new(address, address.login.as_ref(), limit).into_database(address.database)
+        Dialer::new(address, address.login.as_ref(), address.database, limit)
     }
 
-    /// With credentials that need not be those of the servers.
-    pub(super) fn new(address: &Address, login: Option<&Login>, limit: Duration) -> Dialer {
+    /// To the Sentinels, which have credentials of their own and no databases.
+    pub(super) fn to_sentinels(address: &Address, login: Option<&Login>, limit: Duration) -> Dialer {
+        Dialer::new(address, login, 0, limit)
+    }
+
+    fn new(address: &Address, login: Option<&Login>, database: u32, limit: Duration) -> Dialer {
         let tls = address.tls.then(|| Tls::new(address.ca_file.clone()));
-        // RESP2: our replies are integers, for which the newer protocol has nothing to offer, and every server speaks it.
-        let mut info = RedisConnectionInfo::default().set_lib_name("aforo", env!("CARGO_PKG_VERSION"));
-        if let Some(login) = login {
-            info = info.set_password(&login.password);
-            if let Some(user) = &login.user {
-                info = info.set_username(user);
-            }
-        }
-        Dialer { tls, login: info, limit }
-    }
-
-    fn into_database(self, database: u32) -> Dialer {
-        Dialer { login: self.login.set_db(database.into()), ..self }
+        Dialer { tls, greeting: Greeting::new(login, database), limit }
     }
 
     /// Opens a connection. Its name is looked up anew, so a server that moved is found.
@@ -67,7 +67,7 @@ impl Dialer {
             let (mut connection, driver) = self.open(whom).await?;
             let answer = tokio::select! {
                 answer = connection.send_packed_command(question) => answer?,
-                () = driver => return Err(Trouble::unreachable("the connection was lost")),
+                () = driver => return Err(lost()),
             };
             Ok(answer.extract_error()?)
         };
@@ -77,24 +77,55 @@ impl Dialer {
 
     async fn open(&self, to: &Endpoint) -> Result<(MultiplexedConnection, Driver), Trouble> {
         let stream = connect(to).await.map_err(|error| Trouble::unreachable(format!("not connected: {error}")))?;
-        let logged_in = match &self.tls {
-            Some(tls) => self.log_in(tls.secure(stream, &to.host).await?).await,
-            None => self.log_in(stream).await,
-        };
-        logged_in.map_err(Trouble::from)
+        match &self.tls {
+            Some(tls) => self.greet(tls.secure(stream, &to.host).await?).await,
+            None => self.greet(stream).await,
+        }
     }
 
-    async fn log_in<S>(&self, stream: S) -> Result<(MultiplexedConnection, Driver), RedisError>
+    async fn greet<S>(&self, stream: S) -> Result<(MultiplexedConnection, Driver), Trouble>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
+        // RESP2: our answers are integers, for which the newer protocol has nothing to offer, and every server speaks it.
+        let plain = RedisConnectionInfo::default().set_skip_set_lib_name();
         // Every call has its own deadline.
         let config = AsyncConnectionConfig::new()
             .set_response_timeout(None)
             .set_connection_timeout(None)
             .set_pipeline_buffer_size(WAITING_TO_BE_WRITTEN);
-        let (connection, driver) = MultiplexedConnection::new_with_config(&self.login, stream, config).await?;
-        Ok((connection, Box::pin(driver)))
+        let (mut connection, driver) = MultiplexedConnection::new_with_config(&plain, stream, config).await?;
+        let mut driver: Driver = Box::pin(driver);
+        let commands = &self.greeting.commands;
+        let answers = tokio::select! {
+            answers = connection.send_packed_commands(commands, 0, commands.len()) => answers?,
+            () = &mut driver => return Err(lost()),
+        };
+        for answer in answers.into_iter().take(self.greeting.required) {
+            answer.extract_error().map_err(|error| Trouble::refused(&error))?;
+        }
+        Ok((connection, driver))
+    }
+}
+
+impl Greeting {
+    fn new(login: Option<&Login>, database: u32) -> Greeting {
+        let mut commands = redis::pipe();
+        if let Some(login) = login {
+            commands.cmd("AUTH");
+            if let Some(user) = &login.user {
+                commands.arg(user);
+            }
+            commands.arg(&login.password);
+        }
+        if database != 0 {
+            commands.cmd("SELECT").arg(database);
+        }
+        let required = commands.len();
+        for (name, value) in [("LIB-NAME", "aforo"), ("LIB-VER", env!("CARGO_PKG_VERSION"))] {
+            commands.cmd("CLIENT").arg("SETINFO").arg(name).arg(value);
+        }
+        Greeting { commands, required }
     }
 }
 
@@ -105,4 +136,8 @@ async fn connect(to: &Endpoint) -> std::io::Result<TcpStream> {
     let keepalive = TcpKeepalive::new().with_time(Duration::from_secs(15)).with_interval(Duration::from_secs(5));
     SockRef::from(&stream).set_tcp_keepalive(&keepalive)?;
     Ok(stream)
+}
+
+fn lost() -> Trouble {
+    Trouble::unreachable("the connection was lost")
 }

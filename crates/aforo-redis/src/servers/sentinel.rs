@@ -30,7 +30,7 @@ impl Sentinels {
         Sentinels {
             endpoints: address.endpoints.clone(),
             service: service.to_owned(),
-            dialer: Dialer::new(address, login, LIMIT),
+            dialer: Dialer::to_sentinels(address, login, LIMIT),
             first: AtomicUsize::new(0),
         }
     }
