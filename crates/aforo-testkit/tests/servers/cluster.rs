@@ -29,7 +29,9 @@ fn every_slot_has_an_owner_and_moves_through_ask_to_moved() {
     let redirects = asked.iter().filter(|reply| matches!(reply, Err(error) if error.starts_with("ASK ")));
     assert_eq!(redirects.count(), 1, "{asked:?}");
     let all: Vec<&str> = ["MGET"].into_iter().chain(keys.iter().map(String::as_str)).collect();
-    assert!(nodes[from].ask(&all).unwrap_err().starts_with("TRYAGAIN"));
+    // Before Redis 7 the giver does not say that it still has some of the keys.
+    let divided = nodes[from].ask(&all).unwrap_err();
+    assert!(divided.starts_with("TRYAGAIN ") || divided.starts_with("ASK "), "{divided}");
     let mut asking = Connection::open(nodes[to].port()).unwrap();
     assert_eq!(asking.ask(&["ASKING"]).unwrap().text(), "OK");
     assert!(!matches!(asking.ask(&["GET", &keys[0]]).unwrap(), Reply::Error(_)));
