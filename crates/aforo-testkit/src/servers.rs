@@ -1,7 +1,8 @@
 //! Real servers for tests: Redis alone, as a Cluster, and under Sentinels.
 //!
 //! Each test starts its own, on free ports of the loopback and with a folder of its own. A server ends when its value
-//! is dropped, and also when the process of the test is killed.
+//! is dropped, and also when the process of the test is killed. (What is in a static is not dropped: it ends a moment
+//! after the process.)
 
 mod cluster;
 mod connection;
