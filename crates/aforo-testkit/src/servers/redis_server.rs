@@ -303,8 +303,11 @@ impl Setup {
         let mut arguments: Vec<OsString> =
             ["--port", &port_text, "--bind", "127.0.0.1", "--logfile", "log", "--dir"].map(OsString::from).to_vec();
         arguments.push(folder.into());
-        // A replica that comes is served at once, not with others that may come within five seconds.
-        let quick = ["--save", "", "--appendonly", "no", "--daemonize", "no", "--repl-diskless-sync-delay", "0"];
+        let fleeting = ["--save", "", "--appendonly", "no", "--daemonize", "no"];
+        arguments.extend(fleeting.map(OsString::from));
+        // A replica that comes is served at once, not with others that may come within five seconds, and from memory:
+        // a copy on disk is written by a process that outlives the server.
+        let quick = ["--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "0"];
         arguments.extend(quick.map(OsString::from));
         arguments.extend(options.iter().map(OsString::from));
         let password = options.windows(2).find(|pair| pair[0] == "--requirepass").map(|pair| pair[1].to_owned());
