@@ -30,6 +30,8 @@ const LAYERS: &[Layer] = &[
             ("aforo-core", "it is a store"),
             ("arc-swap", "where the servers are, read by every call and swapped whole"),
             ("crc", "the slot of a key"),
+            ("foldhash", "keyed hashes, so that nobody chooses collisions"),
+            ("futures-util", "calls to several servers at once"),
             ("parking_lot", "a lock of one byte, without poisoning"),
             ("percent-encoding", "a password in an address"),
             ("redis", "the protocol, and many calls on one connection"),
