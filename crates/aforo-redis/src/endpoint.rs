@@ -53,8 +53,7 @@ impl Endpoint {
     /// Reads the target of a redirection, `host:port`, where an empty host means the one that was asked.
     pub(crate) fn redirected(target: &str, asked: &str) -> Option<Endpoint> {
         let (host, port) = target.rsplit_once(':')?;
-        // From 7.0 on a port may be followed by the name of the host: 10.0.0.1:6379,name.
-        let port = port.split(',').next()?.parse().ok()?;
+        let port = port.parse().ok()?;
         let host = match host {
             "" | "?" => asked,
             named => named.trim_start_matches('[').trim_end_matches(']'),

@@ -10,6 +10,7 @@ mod keeper;
 mod line;
 mod means;
 mod node;
+mod overheard;
 mod refresh;
 mod reports;
 mod sentinel;
@@ -75,7 +76,7 @@ impl Servers {
         let arrangement = match (&address.topology, address.endpoints.first()) {
             (Topology::Sentinel { service, login }, _) => {
                 let sentinels = Sentinels::new(address, service, login.as_ref());
-                Arrangement::One(Node::start(&means, Whereabouts::Told(sentinels), None, None))
+                Arrangement::One(Node::start(&means, Whereabouts::Told(Box::new(sentinels)), None, None))
             }
             (Topology::Alone, Some(endpoint)) => {
                 Arrangement::One(Node::start(&means, Whereabouts::Fixed(endpoint.clone()), None, None))
@@ -105,10 +106,13 @@ impl Servers {
         answer.inspect_err(|trouble| self.note(trouble))
     }
 
-    /// Counts and reports trouble: that of each call, and what the store finds wrong with an answer.
+    /// Counts and reports trouble: that of each call, and what the store finds wrong with an answer. That the breaker is
+    /// open was reported when it opened.
     pub(crate) fn note(&self, trouble: &Trouble) {
         self.tally.add(trouble.kind);
-        self.reports.failed(trouble);
+        if !trouble.known {
+            self.reports.failed(trouble);
+        }
     }
 
     /// How they are now.

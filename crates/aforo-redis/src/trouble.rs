@@ -11,6 +11,8 @@ use redis::{ErrorKind, RedisError, ServerErrorKind};
 pub(crate) struct Trouble {
     pub(crate) kind: StoreErrorKind,
     pub(crate) sign: Sign,
+    /// Whether it is why the breaker is open, and not this call's own: the call was not sent.
+    pub(crate) known: bool,
     text: Cow<'static, str>,
 }
 
@@ -40,7 +42,7 @@ pub(crate) enum Sign {
 
 impl Trouble {
     pub(crate) fn new(kind: StoreErrorKind, sign: Sign, text: impl Into<Cow<'static, str>>) -> Trouble {
-        Trouble { kind, sign, text: text.into() }
+        Trouble { kind, sign, known: false, text: text.into() }
     }
 
     /// Nothing came in time.
@@ -56,6 +58,11 @@ impl Trouble {
     /// It does not let us in.
     pub(crate) fn refused(error: &RedisError) -> Trouble {
         Trouble::new(StoreErrorKind::Other, Sign::Unable, in_words(error))
+    }
+
+    /// The same, for a call that was not sent because of it.
+    pub(crate) fn known(self) -> Trouble {
+        Trouble { known: true, ..self }
     }
 
     /// The same, said of a server.

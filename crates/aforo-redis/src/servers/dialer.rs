@@ -2,6 +2,8 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
@@ -10,13 +12,20 @@ use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 
+use super::overheard::Overheard;
 use super::tls::Tls;
 use crate::address::{Address, Login};
 use crate::endpoint::Endpoint;
 use crate::trouble::Trouble;
 
-/// What a connection must run to live: it ends when the connection has.
-pub(super) type Driver = Pin<Box<dyn Future<Output = ()> + Send>>;
+/// A connection that was opened.
+pub(super) struct Dialed {
+    pub(super) connection: MultiplexedConnection,
+    /// What must run for it to live. It ends when the connection has.
+    pub(super) driver: Pin<Box<dyn Future<Output = ()> + Send>>,
+    /// How often something came.
+    pub(super) heard: Arc<AtomicU64>,
+}
 
 /// Calls that may wait to be written. A caller that gave up while it waited there is never sent.
 const WAITING_TO_BE_WRITTEN: usize = 1024;
@@ -56,7 +65,7 @@ impl Dialer {
     }
 
     /// Opens a connection. Its name is looked up anew, so a server that moved is found.
-    pub(super) async fn dial(&self, to: &Endpoint) -> Result<(MultiplexedConnection, Driver), Trouble> {
+    pub(super) async fn dial(&self, to: &Endpoint) -> Result<Dialed, Trouble> {
         let opened = tokio::time::timeout(self.limit, self.open(to)).await;
         opened.unwrap_or_else(|_| Err(Trouble::unreachable(format!("not connected within {:?}", self.limit))))
     }
@@ -64,7 +73,7 @@ impl Dialer {
     /// Opens a connection for one question.
     pub(super) async fn ask(&self, whom: &Endpoint, question: &Cmd) -> Result<Value, Trouble> {
         let asked = async {
-            let (mut connection, driver) = self.open(whom).await?;
+            let Dialed { mut connection, driver, .. } = self.open(whom).await?;
             let answer = tokio::select! {
                 answer = connection.send_packed_command(question) => answer?,
                 () = driver => return Err(lost()),
@@ -75,7 +84,7 @@ impl Dialer {
         asked.unwrap_or_else(|_| Err(Trouble::unreachable(format!("no answer within {:?}", self.limit))))
     }
 
-    async fn open(&self, to: &Endpoint) -> Result<(MultiplexedConnection, Driver), Trouble> {
+    async fn open(&self, to: &Endpoint) -> Result<Dialed, Trouble> {
         let stream = connect(to).await.map_err(|error| Trouble::unreachable(format!("not connected: {error}")))?;
         match &self.tls {
             Some(tls) => self.greet(tls.secure(stream, &to.host).await?).await,
@@ -83,7 +92,7 @@ impl Dialer {
         }
     }
 
-    async fn greet<S>(&self, stream: S) -> Result<(MultiplexedConnection, Driver), Trouble>
+    async fn greet<S>(&self, stream: S) -> Result<Dialed, Trouble>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
@@ -94,8 +103,10 @@ impl Dialer {
             .set_response_timeout(None)
             .set_connection_timeout(None)
             .set_pipeline_buffer_size(WAITING_TO_BE_WRITTEN);
+        let heard = Arc::new(AtomicU64::new(0));
+        let stream = Overheard::new(stream, &heard);
         let (mut connection, driver) = MultiplexedConnection::new_with_config(&plain, stream, config).await?;
-        let mut driver: Driver = Box::pin(driver);
+        let mut driver: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(driver);
         let commands = &self.greeting.commands;
         let answers = tokio::select! {
             answers = connection.send_packed_commands(commands, 0, commands.len()) => answers?,
@@ -104,7 +115,7 @@ impl Dialer {
         for answer in answers.into_iter().take(self.greeting.required) {
             answer.extract_error().map_err(|error| Trouble::refused(&error))?;
         }
-        Ok((connection, driver))
+        Ok(Dialed { connection, driver, heard })
     }
 }
 

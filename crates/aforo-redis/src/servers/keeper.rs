@@ -151,8 +151,8 @@ impl Keeper {
     /// Finds the server, connects, and puts the probe.
     async fn reach(&self) -> Result<(Endpoint, Line), Trouble> {
         let endpoint = self.whereabouts.find().await?;
-        let (connection, driver) = self.means.dialer.dial(&endpoint).await?;
-        let line = Line::new(connection, driver, self.means.timeout, &self.desk.bell);
+        let dialed = self.means.dialer.dial(&endpoint).await?;
+        let line = Line::new(dialed, self.means.timeout, &self.desk.bell);
         let probe = (self.means.probe)(self.slot);
         let answer = timeout(self.means.timeout, line.put(&probe, Way::Direct)).await;
         let reply = answer.map_or_else(

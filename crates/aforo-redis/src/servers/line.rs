@@ -1,7 +1,7 @@
 //! Lines: open connections to a server, used in turn.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-use super::dialer::Driver;
+use super::dialer::Dialed;
 use super::streak::Streak;
 use crate::call::Call;
 
@@ -24,6 +24,7 @@ pub(super) struct Line {
     connection: MultiplexedConnection,
     driver: AbortHandle,
     over: Arc<AtomicBool>,
+    heard: Arc<AtomicU64>,
     pub(super) opened: Instant,
     /// Apart from the server's: a connection can be dead while others to the same server live.
     pub(super) streak: Streak,
@@ -49,12 +50,8 @@ pub(super) struct Lines {
 
 impl Line {
     /// Runs the connection. The bell rings when it has ended.
-    pub(super) fn new(
-        connection: MultiplexedConnection,
-        driver: Driver,
-        timeout: Duration,
-        bell: &Arc<Notify>,
-    ) -> Line {
+    pub(super) fn new(dialed: Dialed, timeout: Duration, bell: &Arc<Notify>) -> Line {
+        let Dialed { connection, driver, heard } = dialed;
         let over = Arc::new(AtomicBool::new(false));
         let running = tokio::spawn({
             let (over, bell) = (Arc::clone(&over), Arc::clone(bell));
@@ -65,11 +62,16 @@ impl Line {
             }
         });
         let driver = running.abort_handle();
-        Line { connection, driver, over, opened: Instant::now(), streak: Streak::new(timeout) }
+        Line { connection, driver, over, heard, opened: Instant::now(), streak: Streak::new(timeout) }
     }
 
     pub(super) fn is_over(&self) -> bool {
         self.over.load(Ordering::Acquire)
+    }
+
+    /// How often something came, be it too late.
+    pub(super) fn heard(&self) -> u64 {
+        self.heard.load(Ordering::Relaxed)
     }
 
     /// Ends it now. The calls that are on their way fail.
@@ -132,6 +134,12 @@ impl Lines {
 
     pub(super) fn any_open(&self) -> bool {
         self.places.iter().any(|place| place.lock().as_ref().is_some_and(|line| !line.is_over()))
+    }
+
+    /// How often something came on any of them. It differs, too, when one was replaced, which takes a server that lives.
+    pub(super) fn heard(&self) -> u64 {
+        let heard = self.places.iter().map(|place| place.lock().as_ref().map_or(0, |line| line.heard()));
+        heard.fold(0, u64::wrapping_add)
     }
 
     pub(super) fn install(&self, place: usize, line: Line) {

@@ -131,8 +131,8 @@ impl Desk {
         let line = self.standings.wait_for(|| self.lines.pick(), deadline).await;
         // Packets that are dropped in silence: the attempt to connect lasts long, and nobody should wait for it.
         if let Err(trouble) = &line
-            && trouble.kind == StoreErrorKind::Timeout
-            && self.streak.failed(Instant::now())
+            && !trouble.known
+            && self.streak.failed(Instant::now(), self.lines.heard())
         {
             self.give_up(trouble);
         }
@@ -152,8 +152,8 @@ impl Desk {
         let now = Instant::now();
         match trouble.sign {
             Sign::Well => self.answered(line),
-            Sign::Doubtful if self.streak.failed(now) => self.give_up(trouble),
-            Sign::Doubtful if line.streak.failed(now) => {
+            Sign::Doubtful if self.streak.failed(now, self.lines.heard()) => self.give_up(trouble),
+            Sign::Doubtful if line.streak.failed(now, line.heard()) => {
                 line.cut();
                 self.bell.notify_one();
             }

@@ -37,12 +37,7 @@ fn one(span: &Value, asked: &Endpoint) -> Option<Span<Endpoint>> {
             host => host.to_owned(),
         },
     };
-    // Some servers tell 0 for the port that they were asked at.
-    let port = match number(port)? {
-        0 => asked.port,
-        port => port,
-    };
-    Some(Span { first: number(first)?, last: number(last)?, owner: Endpoint { host, port } })
+    Some(Span { first: number(first)?, last: number(last)?, owner: Endpoint { host, port: number(port)? } })
 }
 
 fn array(value: &Value) -> Option<&[Value]> {

@@ -67,12 +67,12 @@ impl Standings {
     /// Waits until `sought` is there: while it is being connected to, and no longer than to the deadline.
     pub(super) async fn wait_for<T>(&self, sought: impl Fn() -> Option<T>, deadline: Instant) -> Result<T, Trouble> {
         if let Standing::Down { trouble, .. } = &*self.0.borrow() {
-            return Err(trouble.clone());
+            return Err(trouble.clone().known());
         }
         let mut changes = self.0.subscribe();
         loop {
             if let Standing::Down { trouble, .. } = &*changes.borrow_and_update() {
-                return Err(trouble.clone());
+                return Err(trouble.clone().known());
             }
             if let Some(found) = sought() {
                 return Ok(found);

@@ -11,7 +11,7 @@ pub(super) enum Whereabouts {
     /// At one place, under a name or an address.
     Fixed(Endpoint),
     /// Where the Sentinels say.
-    Told(Sentinels),
+    Told(Box<Sentinels>),
 }
 
 impl Whereabouts {

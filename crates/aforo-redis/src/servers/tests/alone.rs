@@ -105,8 +105,9 @@ async fn a_call_whose_answer_was_lost_is_not_sent_again() {
     assert_eq!(count(&servers, "key").await.unwrap_err().kind, StoreErrorKind::Timeout);
     eventually("it was run", || (server.command(&["EXISTS", "key"]).integer() == 1).then_some(()));
     proxy.pass();
-    given_up(&servers, "other").await;
-    answered(&servers, "other").await;
+    for _ in 0..20 {
+        answered(&servers, "other").await;
+    }
     assert_eq!(stored(&server, "key"), "1");
 }
 
@@ -204,4 +205,25 @@ async fn a_node_of_a_cluster_is_not_taken_for_a_server_alone() {
     let servers = start(&server.url());
     let trouble = given_up(&servers, "key").await;
     assert!(trouble.contains("CLUSTERDOWN") || trouble.contains("redis-cluster://"), "{trouble}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calls_whose_packets_are_late_fail_in_time_and_are_counted_once() {
+    let server = RedisServer::start();
+    let proxy = Proxy::before(server.port());
+    let servers = start(&proxy.url());
+    answered(&servers, "before").await;
+    proxy.replies(Fault::Late { percent: 30, by: Duration::from_millis(200) });
+    let (mut asked, mut answers) = (0, 0);
+    let until = Instant::now() + Duration::from_secs(2);
+    let mut beat = tokio::time::interval(Duration::from_millis(10));
+    while Instant::now() < until {
+        beat.tick().await;
+        asked += 1;
+        answers += i64::from(count(&servers, "key").await.is_ok());
+    }
+    assert!(answers >= 10, "{answers} of {asked}");
+    proxy.pass();
+    let counted = answered(&servers, "key").await - 1;
+    assert!((answers..=asked).contains(&counted), "{asked} were asked and {answers} answered, {counted} counted");
 }
