@@ -85,7 +85,8 @@ impl Cluster {
         let mut member = self.owner(call.slot(), deadline).await?;
         let mut way = Way::Direct;
         for _ in 0..=REDIRECTIONS {
-            match member.node.put(call, way, deadline).await? {
+            let reply = member.node.put(call, way, deadline).await;
+            match reply.inspect_err(|trouble| self.suspect(trouble))? {
                 Reply::Answer(answer) => return Ok(answer),
                 Reply::Elsewhere { target, way: there } => {
                     let Some(endpoint) = Endpoint::redirected(&target, &member.endpoint.host) else {
@@ -103,6 +104,13 @@ impl Cluster {
             }
         }
         Err(trouble(format!("slot {}: its call was sent on {REDIRECTIONS} times, and then again", call.slot())))
+    }
+
+    /// A server that is lost, or says that the cluster is, may have been replaced.
+    fn suspect(&self, trouble: &Trouble) {
+        if !trouble.known && matches!(trouble.kind, StoreErrorKind::Connection | StoreErrorKind::Other) {
+            self.atlas.alarm.notify_one();
+        }
     }
 
     /// How they are together, and each of those that own slots.

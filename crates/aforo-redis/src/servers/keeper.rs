@@ -1,17 +1,18 @@
 //! Keepers: they open a server's lines, replace those that break, and look for a server that is down.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use aforo_core::StoreErrorKind;
 use tokio::task::JoinSet;
-use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
+use tokio::time::{Interval, MissedTickBehavior, interval, sleep, timeout};
 
 use super::backoff::Backoff;
 use super::line::{Line, Way};
 use super::means::Means;
 use super::node::{Desk, Reply, read};
 use super::whereabouts::Whereabouts;
+use crate::call::Call;
 use crate::endpoint::Endpoint;
 use crate::trouble::{Sign, Trouble};
 
@@ -30,6 +31,18 @@ pub(super) struct Keeper {
     means: Means,
     whereabouts: Whereabouts,
     slot: Option<u16>,
+    probe: OnceLock<Call>,
+}
+
+/// The time from when a server answers to when it is down, or is to be found elsewhere.
+struct Watch {
+    keeper: Arc<Keeper>,
+    /// Where the open lines lead.
+    home: Endpoint,
+    backoff: Backoff,
+    under_way: JoinSet<News>,
+    /// The lines that are being opened, by their place.
+    missing: Vec<bool>,
 }
 
 /// What the keeper had to wait for.
@@ -38,15 +51,17 @@ enum News {
     Found(Result<Endpoint, Trouble>),
 }
 
+// === impl Keeper ===
+
 impl Keeper {
     pub(super) fn new(desk: Arc<Desk>, means: Means, whereabouts: Whereabouts, slot: Option<u16>) -> Keeper {
-        Keeper { desk, means, whereabouts, slot }
+        Keeper { desk, means, whereabouts, slot, probe: OnceLock::new() }
     }
 
     pub(super) async fn run(self: Arc<Keeper>) {
         loop {
             let home = self.seek().await;
-            self.attend(home).await;
+            Watch::new(Arc::clone(&self), home).keep().await;
         }
     }
 
@@ -69,96 +84,15 @@ impl Keeper {
         }
     }
 
-    /// Keeps all lines open, until the server is down or has moved.
-    async fn attend(self: &Arc<Keeper>, mut home: Endpoint) {
-        let lines = &self.desk.lines;
-        let mut backoff = Backoff::new();
-        let mut under_way = JoinSet::new();
-        let mut being_opened = vec![false; lines.count()];
-        let mut look = interval(ASK_EVERY);
-        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        look.reset();
-        loop {
-            let shortest_life = lines.clear();
-            if self.desk.standings.is_down() {
-                return;
-            }
-            if !lines.any_open() {
-                if shortest_life.is_some_and(|life| life < SHORT_LIFE) {
-                    return self.desk.give_up(&Trouble::unreachable("connections break as soon as they are opened"));
-                }
-                self.desk.standings.connecting();
-            }
-            for place in lines.vacant() {
-                if let Some(being_opened) = being_opened.get_mut(place)
-                    && !*being_opened
-                {
-                    *being_opened = true;
-                    let wait = if shortest_life.is_some_and(|life| life < SHORT_LIFE) {
-                        backoff.next()
-                    } else {
-                        Duration::ZERO
-                    };
-                    self.open(place, wait, &mut under_way);
-                }
-            }
-            let news = tokio::select! {
-                () = self.desk.bell.notified() => continue,
-                Some(Ok(news)) = under_way.join_next() => news,
-                _ = look.tick(), if self.whereabouts.may_change() => {
-                    let keeper = Arc::clone(self);
-                    under_way.spawn(async move { News::Found(keeper.whereabouts.find().await) });
-                    continue;
-                }
-            };
-            match news {
-                News::Opened { place, result: Ok((endpoint, line)) } => {
-                    if endpoint != home {
-                        lines.cut();
-                        home = endpoint;
-                    }
-                    lines.install(place, line);
-                    if let Some(being_opened) = being_opened.get_mut(place) {
-                        *being_opened = false;
-                    }
-                    backoff = Backoff::new();
-                    self.desk.resume();
-                }
-                News::Opened { result: Err(trouble), .. } if !lines.any_open() => return self.desk.give_up(&trouble),
-                News::Opened { place, result: Err(trouble) } => {
-                    tracing::debug!(server = %self.desk, %trouble, "a connection to the store was not replaced");
-                    self.open(place, backoff.next(), &mut under_way);
-                }
-                News::Found(Ok(endpoint)) if endpoint != home => {
-                    tracing::info!(service = %self.desk, primary = %endpoint, "the primary is another server now");
-                    self.desk.standings.connecting();
-                    lines.cut();
-                    return;
-                }
-                News::Found(_) => {}
-            }
-        }
-    }
-
-    fn open(self: &Arc<Keeper>, place: usize, wait: Duration, under_way: &mut JoinSet<News>) {
-        let keeper = Arc::clone(self);
-        under_way.spawn(async move {
-            sleep(wait).await;
-            News::Opened { place, result: keeper.reach().await }
-        });
-    }
-
     /// Finds the server, connects, and puts the probe.
     async fn reach(&self) -> Result<(Endpoint, Line), Trouble> {
         let endpoint = self.whereabouts.find().await?;
         let dialed = self.means.dialer.dial(&endpoint).await?;
         let line = Line::new(dialed, self.means.timeout, &self.desk.bell);
-        let probe = (self.means.probe)(self.slot);
-        let answer = timeout(self.means.timeout, line.put(&probe, Way::Direct)).await;
+        let probe = self.probe.get_or_init(|| (self.means.probe)(self.slot));
+        let answer = timeout(self.means.timeout, line.put(probe, Way::Direct)).await;
         let reply = answer.map_or_else(
-            |_| {
-                Err(Trouble::late(format!("connected, but the probe was not answered within {:?}", self.means.timeout)))
-            },
+            |_| Err(Trouble::late(format!("connected, but no answer within {:?}", self.means.timeout))),
             read,
         );
         match reply {
@@ -169,6 +103,109 @@ impl Keeper {
             Err(trouble) => Err(trouble),
         }
     }
+}
+
+// === impl Watch ===
+
+impl Watch {
+    fn new(keeper: Arc<Keeper>, home: Endpoint) -> Watch {
+        let missing = vec![false; keeper.desk.lines.count()];
+        Watch { keeper, home, backoff: Backoff::new(), under_way: JoinSet::new(), missing }
+    }
+
+    async fn keep(mut self) {
+        let keeper = Arc::clone(&self.keeper);
+        let mut rounds = rounds();
+        while self.replace_missing() {
+            let is_over = tokio::select! {
+                () = keeper.desk.bell.notified() => false,
+                Some(Ok(news)) = self.under_way.join_next() => self.hear(news),
+                _ = rounds.tick(), if keeper.whereabouts.may_change() => {
+                    let keeper = Arc::clone(&keeper);
+                    self.under_way.spawn(async move { News::Found(keeper.whereabouts.find().await) });
+                    false
+                }
+            };
+            if is_over {
+                return;
+            }
+        }
+    }
+
+    /// Sees to it that each missing line is being opened. Whether there is a server to do it for.
+    fn replace_missing(&mut self) -> bool {
+        let desk = &self.keeper.desk;
+        let broke_at_once = desk.lines.clear().is_some_and(|shortest_life| shortest_life < SHORT_LIFE);
+        if desk.standings.is_down() {
+            return false;
+        }
+        if !desk.lines.any_open() {
+            if broke_at_once {
+                desk.give_up(&Trouble::unreachable("connections break as soon as they are opened"));
+                return false;
+            }
+            desk.standings.connecting();
+        }
+        for place in desk.lines.vacant() {
+            if self.missing.get_mut(place).is_some_and(|missing| !std::mem::replace(missing, true)) {
+                let wait = if broke_at_once { self.backoff.next() } else { Duration::ZERO };
+                self.open(place, wait);
+            }
+        }
+        true
+    }
+
+    fn open(&mut self, place: usize, wait: Duration) {
+        let keeper = Arc::clone(&self.keeper);
+        self.under_way.spawn(async move {
+            sleep(wait).await;
+            News::Opened { place, result: keeper.reach().await }
+        });
+    }
+
+    /// Takes note of news. Whether the watch is over.
+    fn hear(&mut self, news: News) -> bool {
+        let desk = Arc::clone(&self.keeper.desk);
+        match news {
+            News::Opened { place, result: Ok((endpoint, line)) } => {
+                if endpoint != self.home {
+                    desk.lines.retire();
+                    self.home = endpoint;
+                }
+                desk.lines.install(place, line);
+                if let Some(missing) = self.missing.get_mut(place) {
+                    *missing = false;
+                }
+                self.backoff = Backoff::new();
+                desk.resume();
+                false
+            }
+            News::Opened { result: Err(trouble), .. } if !desk.lines.any_open() => {
+                desk.give_up(&trouble);
+                true
+            }
+            News::Opened { place, result: Err(trouble) } => {
+                tracing::debug!(server = desk.name(), %trouble, "a connection to the store was not replaced");
+                let wait = self.backoff.next();
+                self.open(place, wait);
+                false
+            }
+            News::Found(Ok(primary)) if primary != self.home => {
+                tracing::info!(service = desk.name(), %primary, "the primary is another server now");
+                desk.standings.connecting();
+                desk.lines.retire();
+                true
+            }
+            News::Found(_) => false,
+        }
+    }
+}
+
+fn rounds() -> Interval {
+    let mut rounds = interval(ASK_EVERY);
+    rounds.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    rounds.reset();
+    rounds
 }
 
 /// A server that was said to stand alone sends its callers elsewhere.

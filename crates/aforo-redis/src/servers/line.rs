@@ -65,6 +65,7 @@ impl Line {
         Line { connection, driver, over, heard, opened: Instant::now(), streak: Streak::new(timeout) }
     }
 
+    /// Whether it takes no more calls.
     pub(super) fn is_over(&self) -> bool {
         self.over.load(Ordering::Acquire)
     }
@@ -72,6 +73,11 @@ impl Line {
     /// How often something came, be it too late.
     pub(super) fn heard(&self) -> u64 {
         self.heard.load(Ordering::Relaxed)
+    }
+
+    /// Gives it no more calls. It ends when those on their way have been answered or given up.
+    pub(super) fn retire(&self) {
+        self.over.store(true, Ordering::Release);
     }
 
     /// Ends it now. The calls that are on their way fail.
@@ -158,6 +164,15 @@ impl Lines {
     pub(super) fn clear(&self) -> Option<Duration> {
         let ended = self.places.iter().filter_map(|place| place.lock().take_if(|line| line.is_over()));
         ended.map(|line| line.opened.elapsed()).min()
+    }
+
+    /// Gives them no more calls.
+    pub(super) fn retire(&self) {
+        for place in &self.places {
+            if let Some(line) = place.lock().take() {
+                line.retire();
+            }
+        }
     }
 
     /// Ends them all, which frees whatever is queued on them.

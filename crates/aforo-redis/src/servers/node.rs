@@ -1,6 +1,5 @@
 //! Nodes: one server, with what stands between it and its callers: lines, the breaker, a bound on what is unanswered.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -162,6 +161,10 @@ impl Desk {
         }
     }
 
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Opens the breaker.
     pub(super) fn give_up(&self, trouble: &Trouble) {
         if self.standings.down(trouble) {
@@ -170,7 +173,11 @@ impl Desk {
                 alarm.notify_one();
             }
         }
-        self.lines.cut();
+        match trouble.sign {
+            // It does answer: what is on its way comes back.
+            Sign::Unable | Sign::Well => self.lines.retire(),
+            Sign::Doubtful => self.lines.cut(),
+        }
         self.bell.notify_one();
     }
 
@@ -191,12 +198,6 @@ impl Desk {
             return Err(Trouble::new(StoreErrorKind::Timeout, Sign::Well, text));
         }
         Ok(place)
-    }
-}
-
-impl fmt::Display for Desk {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name)
     }
 }
 

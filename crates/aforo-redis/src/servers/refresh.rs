@@ -19,7 +19,7 @@ const EVERY: Duration = Duration::from_secs(30);
 const WHILE_TORN: Duration = Duration::from_millis(500);
 
 /// While slots move many calls find the map wrong at the same time.
-const AT_MOST_EVERY: Duration = Duration::from_millis(100);
+const AT_MOST_EVERY: Duration = Duration::from_millis(200);
 
 /// Reads the map again and again: one reading at a time.
 pub(super) async fn keep_current(atlas: Arc<Atlas>) {
