@@ -2,6 +2,7 @@
 //!
 //! [`vectors`] reads the golden tables, which are the specification of counting; [`Oracle`] is a slow and exact model
 //! of it; [`conformance`] is the suite that every store must pass, and [`PlainStore`] the plainest store that does.
+//! [`Numbers`] are the chance in it all.
 //! [`servers`] starts real Redis servers, and a [`proxy`] before them is a bad network.
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
@@ -12,6 +13,7 @@ mod block_on;
 pub mod conformance;
 mod counter;
 mod eventually;
+mod numbers;
 mod oracle;
 mod plain_store;
 pub mod proxy;
@@ -21,5 +23,6 @@ pub mod vectors;
 pub use block_on::block_on;
 pub use counter::Counter;
 pub use eventually::eventually;
+pub use numbers::Numbers;
 pub use oracle::{Answer, Oracle};
 pub use plain_store::PlainStore;

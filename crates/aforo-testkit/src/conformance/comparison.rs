@@ -5,29 +5,13 @@ use std::time::Duration;
 use aforo_core::{Algorithm, Anchor, Hit, ManualClock, Mode, Op, Quota, Store, Verdict};
 
 use super::{Harness, START, Trial, costing};
-use crate::{PlainStore, block_on};
-
-/// The same numbers in every run: a mix of a counter, whose constants are those of SplitMix64.
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, most: u64) -> u64 {
-        self.next() % most
-    }
-}
+use crate::{Numbers, PlainStore, block_on};
 
 /// Every answer, in full, is the plainest store's: several rules a request, all modes, takes, looks and refunds.
 pub fn answers_as_the_plainest_store_does<H: Harness>() {
     for seed in 0..40 {
         let clock: &ManualClock = Box::leak(Box::default());
-        let (trial, plain, mut numbers) = (Trial::<H>::start(), PlainStore::new(clock), Numbers(seed));
+        let (trial, plain, mut numbers) = (Trial::<H>::start(), PlainStore::new(clock), Numbers::new(seed));
         let rules = rules(&mut numbers);
         let (mut now, mut taken_at) = (START, START);
         for step in 0..60 {
@@ -65,7 +49,7 @@ fn rules(numbers: &mut Numbers) -> Vec<(Quota, Mode, bool)> {
             3 => Algorithm::SlidingWindow,
             _ => Algorithm::SlidingLog,
         };
-        let window = windows[numbers.below(windows.len() as u64) as usize];
+        let window = numbers.one_of(&windows);
         let quota = Quota::counted_by(algorithm, limit, window).expect("small enough to be exact");
         let mode = if numbers.below(4) == 0 { Mode::Shadow } else { Mode::Enforce };
         (quota, mode, numbers.below(4) == 0)
@@ -81,7 +65,7 @@ fn request<H: Harness>(trial: &Trial<H>, rules: &[(Quota, Mode, bool)], numbers:
     let met = rules.iter().enumerate().filter(|(rule, _)| chosen >> rule & 1 == 1);
     met.map(|(rule, &(quota, mode, count_denied))| {
         let hit = Hit { mode, count_denied, ..trial.hit(&format!("{rule}.{subject}"), quota) };
-        costing([1, 1, 1, 0, 2, 5, 40][numbers.below(7) as usize], hit)
+        costing(numbers.one_of(&[1, 1, 1, 0, 2, 5, 40]), hit)
     })
     .collect()
 }

@@ -1,32 +1,25 @@
 //! Chance that can be repeated.
 
-/// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
+use crate::Numbers;
+
+/// One packet's, one connection's or one direction's share of it.
 #[derive(Debug)]
-pub(super) struct Random(u64);
+pub(super) struct Random(Numbers);
 
 impl Random {
     /// Another sequence for each seed and each number.
     pub(super) fn new(seed: u64, number: u64) -> Random {
-        let mut random = Random(seed);
-        Random(random.next() ^ number)
+        Random(Numbers::new(Numbers::new(seed).any() ^ number))
     }
 
     /// A sequence of its own for a part of the work.
     pub(super) fn split(&mut self) -> Random {
-        Random(self.next())
+        Random(Numbers::new(self.0.any()))
     }
 
     /// Yes in so many of a hundred cases.
     pub(super) fn chance(&mut self, percent: u8) -> bool {
-        self.next() % 100 < u64::from(percent)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
+        self.0.below(100) < u64::from(percent)
     }
 }
 
