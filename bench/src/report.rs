@@ -59,6 +59,13 @@ impl Machine {
     }
 }
 
+impl fmt::Display for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Machine { date, processor, cores, kernel, compiler } = self;
+        write!(f, "{date}: {processor}, {cores} cores, {kernel}, {compiler}, release with LTO.")
+    }
+}
+
 /// Everything that was found.
 #[derive(Debug)]
 pub struct Sheet {

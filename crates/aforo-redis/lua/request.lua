@@ -20,8 +20,3 @@ end
 local now = time[1] * 1000000 + time[2]
 -- What is no string is no counter of ours: it reads as none, and is written over.
 local raws = call('MGET', unpack(KEYS, 1, hits))
-
--- Milliseconds until a counter that is clear in so many microseconds may be forgotten.
-local function forget_in(micros)
-  return ceil(micros / 1000) + slack
-end

@@ -36,3 +36,8 @@ local function usage(raw)
   end
   return 0, 0
 end
+
+-- Milliseconds until a counter that is clear in so many microseconds may be forgotten.
+local function forget_in(micros)
+  return ceil(micros / 1000) + slack
+end
