@@ -5,6 +5,7 @@ mod address;
 mod call;
 mod counters;
 mod denials;
+pub mod doctor;
 mod endpoint;
 mod health;
 mod naming;

@@ -4,7 +4,7 @@ use aforo_core::Key;
 use crc::{CRC_16_XMODEM, Crc, Table};
 
 /// The slots of Redis Cluster.
-const SLOTS: u16 = 16_384;
+pub(crate) const SLOTS: u16 = 16_384;
 const CHECKSUM: Crc<u16, Table<1>> = Crc::<u16, Table<1>>::new(&CRC_16_XMODEM);
 const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
 

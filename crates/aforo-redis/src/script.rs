@@ -52,7 +52,8 @@ pub(crate) fn for_hits(op: Op, hits: &Hits) -> &'static Script {
     SCRIPTS.get(place).unwrap_or(buckets)
 }
 
-fn compose(bits: usize) -> Script {
+/// The script for the algorithms of those bits; for takes from buckets alone where there is none.
+pub(crate) fn compose(bits: usize) -> Script {
     let chosen = if bits == 0 { 1 } else { bits };
     let algorithms = ALGORITHMS.iter().enumerate().filter(|(place, _)| chosen >> place & 1 == 1);
     let mut parts = vec![REQUEST];

@@ -18,6 +18,7 @@ mod slots;
 mod standing;
 mod streak;
 mod tls;
+pub(crate) mod visit;
 mod whereabouts;
 
 use std::sync::Arc;

@@ -59,10 +59,11 @@ impl Visit {
         }
     }
 
-    /// The slots of a Cluster and their owners; `None` if the answer has another shape.
-    pub(crate) async fn map(&mut self) -> Result<Option<Vec<Span<Endpoint>>>, Trouble> {
+    /// The slots of a Cluster, each run with its owner; `None` if the answer has another shape.
+    pub(crate) async fn map(&mut self) -> Result<Option<Vec<(u16, u16, Endpoint)>>, Trouble> {
         let answer = self.ask(redis::cmd("CLUSTER").arg("SLOTS")).await?;
-        Ok(slots::read(&answer, &self.endpoint))
+        let spans = slots::read(&answer, &self.endpoint);
+        Ok(spans.map(|spans| spans.into_iter().map(|Span { first, last, owner }| (first, last, owner)).collect()))
     }
 }
 

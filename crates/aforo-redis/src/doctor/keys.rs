@@ -1,0 +1,304 @@
+//! Keys: those of ours that would stay for ever.
+//!
+//! A counter is written together with its TTL, and one that has lost it is given it again by the next request. What
+//! remains are counters that nobody asks for: restored from elsewhere, or made immortal by hand.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use aforo_core::Moment;
+use redis::Value;
+
+use crate::doctor::permissions::literally;
+use crate::doctor::{Finding, is_forbidden};
+use crate::servers::visit::Visit;
+use crate::trouble::Trouble;
+
+/// Names of one step of the search.
+const PAGE: usize = 500;
+/// Names that are shown.
+const SHOWN: usize = 20;
+/// Names that are remembered, so that one which the search meets twice counts once.
+const REMEMBERED: usize = 100_000;
+/// How long a key is kept whose value cannot be read.
+const UNREADABLE: Duration = Duration::from_secs(3600);
+/// How long a counter is kept beyond the time when it is as new.
+const SLACK: u64 = 1_000;
+
+/// The keys of a store.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Keys {
+    /// How many there are, or `None` if that was not to be learned.
+    pub count: Option<u64>,
+    /// Those without a TTL, which would stay for ever.
+    pub without_ttl: Listed,
+    /// Those of them that were given one.
+    pub repaired: u64,
+    /// Those that are under the names of counters, and are something else. They are left alone.
+    pub odd: Listed,
+}
+
+/// Some keys, of which the first few are named.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Listed {
+    /// How many they are.
+    pub count: u64,
+    /// The names of at most twenty of them. What is not printable is shown as in a string of Rust.
+    pub names: Vec<String>,
+}
+
+/// What a key is to us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Counter,
+    /// The entries of a sliding log.
+    Entries,
+    Odd,
+}
+
+/// Looks at every key of the store on this server, and repairs where it is told how long a counter can last.
+pub(super) async fn examine(
+    visit: &mut Visit,
+    prefix: &str,
+    repair: Option<Duration>,
+    now: Moment,
+    keys: &mut Keys,
+    progress: &mut impl FnMut(u64),
+) -> Result<Finding, Trouble> {
+    let before = keys.clone();
+    let pattern = format!("{}:{{*", literally(prefix));
+    let mut remembered = HashSet::new();
+    let mut cursor = "0".to_owned();
+    loop {
+        let mut scan = redis::cmd("SCAN");
+        scan.arg(&cursor).arg("MATCH").arg(&pattern).arg("COUNT").arg(PAGE);
+        let page = match visit.ask(&scan).await {
+            Ok(page) => page,
+            Err(trouble) if is_forbidden(&trouble) => {
+                return Ok(Finding::warning("keys", "not looked at: the user may not run SCAN", "allow +scan +type"));
+            }
+            Err(trouble) => return Err(trouble),
+        };
+        let Ok((next, names)) = redis::from_redis_value::<(String, Vec<Vec<u8>>)>(page) else {
+            let help = "please report it, with the kind and version of the server";
+            return Ok(Finding::warning("keys", "not looked at: its answer to SCAN is not understood", help));
+        };
+        let found = match look(visit, prefix, &names).await? {
+            Some(found) => found,
+            None => {
+                return Ok(Finding::warning("keys", "not looked at: the user may not run TYPE", "allow +scan +type"));
+            }
+        };
+        let count = keys.count.get_or_insert(0);
+        *count = count.saturating_add(found.len() as u64);
+        progress(*count);
+        for (name, kind, immortal) in found {
+            if kind == Kind::Odd {
+                keys.odd.add(name, &mut remembered);
+            } else if immortal
+                && keys.without_ttl.add(name, &mut remembered)
+                && let Some(longest) = repair
+            {
+                keys.repaired += u64::from(mend(visit, name, kind, longest, now).await?);
+            }
+        }
+        cursor = next;
+        if cursor == "0" {
+            keys.count.get_or_insert(0);
+            return Ok(finding(keys, &before, prefix, repair.is_some()));
+        }
+    }
+}
+
+/// What each of these keys is, and whether it would stay for ever. `None` if the user may not look. Those that are gone
+/// meanwhile are left out.
+async fn look<'a>(
+    visit: &mut Visit,
+    prefix: &str,
+    names: &'a [Vec<u8>],
+) -> Result<Option<Vec<(&'a [u8], Kind, bool)>>, Trouble> {
+    let mut commands = redis::pipe();
+    for name in names {
+        commands.cmd("PTTL").arg(name).cmd("TYPE").arg(name);
+    }
+    let mut answers = visit.ask_all(&commands).await?.into_iter();
+    let mut found = Vec::with_capacity(names.len());
+    for name in names {
+        let (Some(ttl), Some(kind)) = (answers.next(), answers.next()) else { break };
+        let kind = match kind {
+            Ok(Value::SimpleString(kind)) => kind,
+            Err(trouble) if is_forbidden(&trouble) => return Ok(None),
+            _ => String::new(),
+        };
+        let immortal = match ttl? {
+            Value::Int(-2) => continue,
+            ttl => ttl == Value::Int(-1),
+        };
+        found.push((name.as_slice(), kind_of(prefix, name, &kind), immortal));
+    }
+    Ok(Some(found))
+}
+
+/// `prefix:{subject}:rule` is a counter and a string, `prefix:{subject}.log:rule` the entries of a log and a sorted set.
+fn kind_of(prefix: &str, name: &[u8], kind: &str) -> Kind {
+    let subject = name.get(prefix.len()..).and_then(|rest| rest.strip_prefix(b":{"));
+    let after = subject.and_then(|rest| rest.iter().position(|byte| *byte == b'}').and_then(|end| rest.get(end..)));
+    match (after.unwrap_or_default(), kind) {
+        (after, "string") if after.starts_with(b"}:") => Kind::Counter,
+        (after, "zset") if after.starts_with(b"}.log:") => Kind::Entries,
+        _ => Kind::Odd,
+    }
+}
+
+/// Gives a key its TTL, unless a request has been faster. Whether it was needed.
+async fn mend(visit: &mut Visit, name: &[u8], kind: Kind, longest: Duration, now: Moment) -> Result<bool, Trouble> {
+    const MEND: &str = "return redis.call('PTTL', KEYS[1]) == -1 and redis.call('PEXPIRE', KEYS[1], ARGV[1]) or 0";
+    let mut read = redis::cmd(if kind == Kind::Entries { "ZRANGE" } else { "GET" });
+    read.arg(name);
+    if kind == Kind::Entries {
+        read.arg(-1).arg(-1).arg("WITHSCORES");
+    }
+    let held = visit.ask(&read).await?;
+    let clear = match kind {
+        Kind::Entries => newest(&held).map(|newest| newest.plus_micros(micros(longest))),
+        _ => text(&held).and_then(|state| clear_at(state, longest)),
+    };
+    let ttl = match clear {
+        Some(clear) => clear.micros_since(now).div_ceil(1_000) + SLACK,
+        None => micros(UNREADABLE) / 1_000,
+    };
+    let mended = visit.ask(redis::cmd("EVAL").arg(MEND).arg(1).arg(name).arg(ttl)).await?;
+    Ok(mended == Value::Int(1))
+}
+
+/// When a counter of this state is as new, as `lua/state.lua` describes states. Only a sliding window holds how long it
+/// is; what the others hold is from one moment, and the longest quota takes so long from there.
+fn clear_at(state: &str, longest: Duration) -> Option<Moment> {
+    let (letter, numbers) = state.split_at_checked(1)?;
+    let numbers: Vec<u64> = numbers.split(' ').map(|number| number.parse().ok()).collect::<Option<_>>()?;
+    let after = |at: u64| Moment::from_micros(at).plus_micros(micros(longest));
+    match (letter, numbers.as_slice()) {
+        ("t", [_, at, _]) | ("f", [_, at]) | ("l", [_, at, _]) => Some(after(*at)),
+        ("s", [_, _, at, window]) => {
+            let start = at.checked_sub(at.checked_rem(*window)?)?;
+            Some(Moment::from_micros(start).plus_micros(window.saturating_mul(2)))
+        }
+        _ => None,
+    }
+}
+
+fn newest(held: &Value) -> Option<Moment> {
+    let (_, score) = redis::from_redis_value_ref::<(Vec<u8>, f64)>(held).ok()?;
+    // Scores are whole microseconds, exact in a double.
+    (score >= 0.0).then_some(Moment::from_micros(score as u64))
+}
+
+fn text(held: &Value) -> Option<&str> {
+    match held {
+        Value::BulkString(bytes) => str::from_utf8(bytes).ok(),
+        _ => None,
+    }
+}
+
+fn micros(duration: Duration) -> u64 {
+    duration.as_micros().try_into().unwrap_or(u64::MAX)
+}
+
+/// What was found on this server.
+fn finding(keys: &Keys, before: &Keys, prefix: &str, repaired: bool) -> Finding {
+    let count = keys.count.unwrap_or(0) - before.count.unwrap_or(0);
+    let immortal = keys.without_ttl.count - before.without_ttl.count;
+    let odd = keys.odd.count - before.odd.count;
+    let mended = keys.repaired - before.repaired;
+    let mut message = match immortal {
+        0 => format!("{} under {prefix}:, all with a TTL", counted(count)),
+        _ if repaired => format!("{} under {prefix}:, {immortal} without a TTL, {mended} repaired", counted(count)),
+        _ => format!("{} under {prefix}:, {immortal} without a TTL, which would stay for ever", counted(count)),
+    };
+    if odd > 0 {
+        message.push_str(&format!(", {odd} that aforo has not written"));
+        let help = "is something else using this prefix? choose another by `prefix`";
+        return Finding::warning("keys", message, help);
+    }
+    if immortal > mended {
+        return Finding::warning("keys", message, "aforo doctor --repair gives them one");
+    }
+    Finding::ok("keys", message)
+}
+
+fn counted(keys: u64) -> String {
+    match keys {
+        1 => "1 key".to_owned(),
+        many => format!("{many} keys"),
+    }
+}
+
+impl Listed {
+    /// Whether it was not met before.
+    fn add(&mut self, name: &[u8], remembered: &mut HashSet<Vec<u8>>) -> bool {
+        if remembered.contains(name) {
+            return false;
+        }
+        if remembered.len() < REMEMBERED {
+            remembered.insert(name.to_vec());
+        }
+        self.count += 1;
+        if self.names.len() < SHOWN {
+            self.names.push(name.escape_ascii().to_string());
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: Duration = Duration::from_secs(24 * 3600);
+    const DAY_MICROS: u64 = 24 * 3_600_000_000;
+
+    #[test]
+    fn a_key_is_ours_by_its_name_and_its_type() {
+        for (name, kind, expected) in [
+            ("aforo:{a}:login", "string", Kind::Counter),
+            ("aforo:{a}.log:login", "zset", Kind::Entries),
+            ("aforo:{a}:login", "zset", Kind::Odd),
+            ("aforo:{a}.log:login", "string", Kind::Odd),
+            ("aforo:{a}", "string", Kind::Odd),
+            ("aforo:{a", "string", Kind::Odd),
+            ("aforo:{a}:login", "hash", Kind::Odd),
+        ] {
+            assert_eq!(kind_of("aforo", name.as_bytes(), kind), expected, "{name} {kind}");
+        }
+    }
+
+    #[test]
+    fn a_state_says_when_it_is_clear() {
+        for (state, clear) in [
+            ("t500 1000000 7", Some(1_000_000 + DAY_MICROS)),
+            ("f3 1000000", Some(1_000_000 + DAY_MICROS)),
+            ("l3 1000000 3", Some(1_000_000 + DAY_MICROS)),
+            ("s1 2 65000000 60000000", Some(60_000_000 + 120_000_000)),
+            ("s1 2 65000000 0", None),
+            ("t500 1000000", None),
+            ("x1 2", None),
+            ("tick tock 7", None),
+            ("", None),
+            ("é", None),
+        ] {
+            assert_eq!(clear_at(state, DAY), clear.map(Moment::from_micros), "{state:?}");
+        }
+    }
+
+    #[test]
+    fn twenty_are_named_and_all_are_counted_once() {
+        let (mut listed, mut remembered) = (Listed::default(), HashSet::new());
+        for number in (0..30).chain(0..30) {
+            listed.add(format!("aforo:{{{number}}}:\n").as_bytes(), &mut remembered);
+        }
+        assert_eq!((listed.count, listed.names.len()), (30, 20));
+        assert_eq!(listed.names[0], "aforo:{0}:\\n");
+    }
+}
