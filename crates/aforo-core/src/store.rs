@@ -18,6 +18,13 @@ pub trait Store: Send + Sync + 'static {
 
     /// Puts every question at one moment, and carries out `op` for all of them or for none.
     fn decide(&self, op: Op, hits: &Hits) -> Self::Deciding;
+
+    /// Whether it has an answer to everything, as a store in memory has. Who asks such a store need not remember what
+    /// was asked, to put it to another.
+    #[inline]
+    fn always_answers(&self) -> bool {
+        false
+    }
 }
 
 /// Why a store did not answer. It says nothing about the quota: never show it as a refusal.

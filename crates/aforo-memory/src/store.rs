@@ -161,6 +161,11 @@ impl<C: Clock> MemoryStore<C> {
         self.counters.room().keys()
     }
 
+    /// The most keys that have a counter of their own.
+    pub fn most_keys(&self) -> usize {
+        self.counters.room().most()
+    }
+
     /// Decisions so far that met a counter shared by keys for which there was no room.
     pub fn overflowed(&self) -> u64 {
         self.counters.room().overflowed()
@@ -194,6 +199,11 @@ impl<C: Clock + 'static> Store for MemoryStore<C> {
     #[inline]
     fn decide(&self, op: Op, hits: &Hits) -> Self::Deciding {
         ready(Ok(self.decide_now(op, hits)))
+    }
+
+    #[inline]
+    fn always_answers(&self) -> bool {
+        true
     }
 }
 
