@@ -107,13 +107,16 @@ pub(crate) fn refused(text: &str, invalid: InvalidQuota) -> Invalid {
         InvalidQuota::ZeroLimit => "write 0/s to refuse everything",
         _ => "take a smaller limit, a shorter window or one of whole seconds",
     };
+    Invalid::new(format!("`{text}`: {}", plainly(invalid)), help)
+}
+
+/// The core's reason, without the way out that a help says better.
+pub(crate) fn plainly(invalid: InvalidQuota) -> String {
     let reason = invalid.to_string();
-    let reason = match invalid {
-        // Its way out is in the help.
-        InvalidQuota::NotExact => reason.split(':').next().unwrap_or(&reason),
-        _ => &reason,
-    };
-    Invalid::new(format!("`{text}`: {reason}"), help)
+    match invalid {
+        InvalidQuota::NotExact => reason.split(':').next().unwrap_or(&reason).to_owned(),
+        _ => reason,
+    }
 }
 
 impl fmt::Display for Allowance {

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use aforo_core::{Decision, Hits, Mode, Origin, Verdict};
+use aforo_core::{Decision, Hit, Hits, Mode, Origin, StoreErrorKind, Verdict};
 
 use crate::meeting::{Lack, Met, Numbers};
-use crate::{Describe, Exemption, Fact, Meeting, Policy, Route, Rule};
+use crate::{Describe, Exemption, Fact, Meeting, Policy, Route, Rule, WhenDown};
 
 /// What a request meets and what is asked about it, before there is a decision.
 #[derive(Debug)]
@@ -31,9 +31,26 @@ impl Asked {
     }
 
     #[inline]
-    pub(crate) fn answered(self, decision: Decision) -> Answer {
+    fn meeting(&self) -> Meeting<'_> {
+        Meeting { policy: &self.policy, met: self.met }
+    }
+
+    /// The rules that a store is to be asked about.
+    #[inline]
+    pub(crate) fn rules(&self) -> impl Iterator<Item = &Rule> + Clone {
+        self.numbers.unwrap_or_default().rules(self.meeting())
+    }
+
+    /// Of the questions to the store, those that the store which stands in is asked: for the rules' share of the quota.
+    pub(crate) fn reduced(&self, hits: &Hits) -> impl Iterator<Item = Hit> {
+        let falling_back = self.rules().zip(hits.iter()).filter(|(rule, _)| rule.when_down == WhenDown::Fallback);
+        falling_back.filter_map(|(rule, hit)| Some(Hit { quota: *rule.quota_by(Origin::Fallback)?, ..*hit }))
+    }
+
+    #[inline]
+    pub(crate) fn answered(self, decision: Decision, error: Option<StoreErrorKind>) -> Answer {
         let refused = Decision::unanswered(false).from_origin(Origin::Store);
-        Answer { decision: if self.numbers.is_ok() { decision } else { refused }, asked: self }
+        Answer { decision: if self.numbers.is_ok() { decision } else { refused }, asked: self, error }
     }
 }
 
@@ -43,6 +60,7 @@ impl Asked {
 pub struct Answer {
     asked: Asked,
     decision: Decision,
+    error: Option<StoreErrorKind>,
 }
 
 /// What became of a request, in the words of the metrics.
@@ -92,16 +110,29 @@ impl Answer {
         &self.decision
     }
 
-    /// The rules that were asked about, each with its verdict. Empty if the store did not answer.
+    /// The rules that were asked about, each with its verdict. If a store stands in, those that fall back to it; if
+    /// nobody answered, none.
     #[inline]
     pub fn rules(&self) -> impl Iterator<Item = (&Rule, &Verdict)> + Clone {
         self.met().zip(self.decision.verdicts())
     }
 
-    /// The rules that were asked about.
+    /// The rules that whoever answered was asked about.
     #[inline]
     pub(crate) fn met(&self) -> impl Iterator<Item = &Rule> + Clone {
-        self.asked.numbers.unwrap_or_default().rules(self.meeting())
+        let stood_in = self.decision.origin() == Origin::Fallback;
+        self.asked.rules().filter(move |rule| !stood_in || rule.when_down == WhenDown::Fallback)
+    }
+
+    /// What the store that stands in was asked, if `hits` was the question to the first.
+    pub(crate) fn reduced(&self, hits: &Hits) -> Hits {
+        self.asked.reduced(hits).collect()
+    }
+
+    /// Why the store did not answer, if it was asked and did not.
+    #[inline]
+    pub fn store_error(&self) -> Option<StoreErrorKind> {
+        self.error
     }
 
     /// The policy that the answer was given under.
@@ -113,7 +144,7 @@ impl Answer {
     /// What the request met.
     #[inline]
     pub fn meeting(&self) -> Meeting<'_> {
-        Meeting { policy: &self.asked.policy, met: self.asked.met }
+        self.asked.meeting()
     }
 
     /// The route that the request matched.

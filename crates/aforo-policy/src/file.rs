@@ -9,12 +9,14 @@ mod field;
 mod fields;
 mod mistake;
 mod node;
+mod outage;
 mod reference;
 mod routes;
 mod rules;
 mod schema;
 mod server;
 mod settings;
+mod store_url;
 mod text;
 mod warnings;
 
@@ -22,17 +24,13 @@ pub use mistake::{Mistake, Mistakes};
 pub use reference::reference;
 pub use schema::schema;
 pub use settings::{Admin, Gateway, StoreSettings, Timeouts, Tls, Token};
+pub use store_url::StoreUrl;
 
 use aforo_core::MAX_HITS;
 
-use crate::{
-    Denied, Flaw, Flaws, Headers, Legacy, LegacyReset, Parts, Paths, Percent, Policy, Route, Standard, Upstream,
-};
+use crate::{Denied, Flaw, Flaws, Headers, Legacy, LegacyReset, Parts, Paths, Policy, Route, Standard, Upstream};
 use mistake::{Found, Place};
 use node::{Node, Value};
-
-/// Where clients are warned if the file does not say.
-const WARN_AT: Option<Percent> = Percent::new(90);
 
 /// What a policy file says.
 #[derive(Debug)]
@@ -119,20 +117,18 @@ fn compile(file: &Node, text: &str, found: &mut Found<'_>) -> Option<File> {
     let admin = server::admin(file, found);
     server::addresses(file, gateway.as_ref(), admin.as_ref(), found);
     let policy = policy(file, found)?;
-    let warnings = warnings::of(file, text, &policy);
-    Some(File { gateway, admin, store: server::store(file), policy, warnings })
+    let store = server::store(file);
+    let warnings = warnings::of(file, text, &policy, &store);
+    Some(File { gateway, admin, store, policy, warnings })
 }
 
 fn policy(file: &Node, found: &mut Found<'_>) -> Option<Policy> {
-    let warn_at = match file.get("warn_at") {
-        Some(node) => rules::percentages(node, found),
-        None => WARN_AT.into_iter().collect(),
-    };
-    let globals = routes::globals(file, &warn_at, found);
+    let defaults = rules::Defaults::of(file, found);
+    let globals = routes::globals(file, &defaults, found);
     let listed = |section| file.get(section).map_or(&[][..], Node::items);
     let routes: Vec<(&Node, Route)> = listed("routes")
         .iter()
-        .filter_map(|node| Some((node, routes::route(node, &globals, &warn_at, found)?)))
+        .filter_map(|node| Some((node, routes::route(node, &globals, &defaults, found)?)))
         .collect();
     let exemptions: Vec<_> =
         listed("exempt").iter().filter_map(|node| Some((node, routes::exemption(node)?))).collect();
@@ -188,6 +184,7 @@ fn report(
             let message = format!("the counters of the rule `{rule}` here would be those of another rule");
             (at.map_or(above, route), message, "give the rule another name")
         }
+        Flaw::NoShare { route: at, .. } => (at.map_or(above, route), flaw.to_string(), "take another share"),
     };
     found.add(place.unwrap_or(Place { line: 1, column: 1, width: 1 }), message, help);
 }

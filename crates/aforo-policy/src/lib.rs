@@ -13,11 +13,13 @@
 
 mod allowance;
 mod answer;
+mod asking;
 mod denied;
 mod describe;
 mod digest;
 mod duration;
 mod exemption;
+mod fallback;
 mod file;
 mod headers;
 mod invalid;
@@ -38,20 +40,23 @@ mod worst_case;
 
 pub use allowance::Allowance;
 pub use answer::{Answer, Outcome};
+pub use asking::Asking;
 pub use denied::{Denied, PLACEHOLDERS};
 pub use describe::Describe;
 pub use exemption::Exemption;
-pub use file::{Admin, File, Gateway, Mistake, Mistakes, StoreSettings, Timeouts, Tls, Token, reference, schema};
+pub use file::{
+    Admin, File, Gateway, Mistake, Mistakes, StoreSettings, StoreUrl, Timeouts, Tls, Token, reference, schema,
+};
 pub use headers::{Headers, Legacy, LegacyReset, Standard, Upstream};
 pub use invalid::Invalid;
-pub use limiter::{Asking, Limiter};
+pub use limiter::Limiter;
 pub use meeting::Meeting;
 pub use partition::{Fact, Partition};
 pub use percent::Percent;
 pub use permit::Permit;
 pub use policy::{Flaw, Flaws, Parts, Paths, Policy};
 pub use route::{Match, Methods, Route, UNMATCHED};
-pub use rule::{Rule, WhenMissing};
+pub use rule::{Rule, WhenDown, WhenMissing};
 pub use scope::Scope;
 pub use template::{Template, stands_for_itself};
 pub use worst_case::WorstCase;

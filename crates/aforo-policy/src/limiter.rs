@@ -1,19 +1,20 @@
 //! The limiter: a policy and a store.
 
 use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
+use std::future::Ready;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
 
-use aforo_core::{Decision, Hits, Moment, Op, Origin, Store};
-use arc_swap::ArcSwap;
-use pin_project_lite::pin_project;
+use aforo_core::{Decision, Hits, Op, Origin, Store, StoreError};
+use arc_swap::{ArcSwap, ArcSwapOption};
 
 use crate::answer::Asked;
-use crate::{Answer, Describe, Permit, Policy};
+use crate::fallback::Fallback;
+use crate::{Answer, Asking, Describe, Permit, Policy};
 
 /// A policy and the store that counts for it. Clones share both.
+///
+/// It always has an answer. What that is when the store has none is up to each rule beforehand:
+/// [`WhenDown`](crate::WhenDown).
 pub struct Limiter<S> {
     shared: Arc<Shared<S>>,
 }
@@ -21,6 +22,7 @@ pub struct Limiter<S> {
 struct Shared<S> {
     policy: ArcSwap<Policy>,
     store: S,
+    fallback: ArcSwapOption<Fallback>,
 }
 
 impl<S> Clone for Limiter<S> {
@@ -36,9 +38,25 @@ impl<S> fmt::Debug for Limiter<S> {
 }
 
 impl<S: Store> Limiter<S> {
-    /// A limiter.
+    /// A limiter that has nothing but its store.
+    ///
+    /// That is all that a store in memory needs, which never fails. Give one that can fail a stand-in by
+    /// [`Limiter::with_fallback`]: without it, the rules that would fall back to it turn requests away while the store
+    /// does not answer.
     pub fn new(policy: Policy, store: S) -> Limiter<S> {
-        Limiter { shared: Arc::new(Shared { policy: ArcSwap::from_pointee(policy), store }) }
+        let policy = ArcSwap::from_pointee(policy);
+        Limiter { shared: Arc::new(Shared { policy, store, fallback: ArcSwapOption::empty() }) }
+    }
+
+    /// The same limiter, in which another store stands in when the first does not answer: one in this process, which
+    /// answers at once. It is asked about the rules that fall back and no others, for their share of the quota, and only
+    /// when the first store fails: what that has denied is denied.
+    ///
+    /// Clones share it, those made before as well.
+    #[must_use]
+    pub fn with_fallback(self, store: impl Store<Deciding = Ready<Result<Decision, StoreError>>>) -> Limiter<S> {
+        self.shared.fallback.store(Some(Arc::new(Fallback::new(store))));
+        self
     }
 
     /// Puts another policy in place. Requests that are being decided finish under the old one. Counters go on: they
@@ -83,12 +101,23 @@ impl<S: Store> Limiter<S> {
         self.ask(Op::Peek, self.policy(), request)
     }
 
-    /// Gives back what the request has taken at that moment, which its answer's decision names. The answer is a
-    /// peek's. Where the policy has changed since, or nothing was taken, what is given back is what it would take now:
-    /// ask for it once, and only after a take that was allowed. [`Limiter::reserve`] sees to both.
-    #[inline]
-    pub fn refund(&self, request: &impl Describe, taken_at: Moment) -> Asking<S> {
-        self.ask(Op::Refund { taken_at }, self.policy(), request)
+    /// Gives back what the request has taken by that decision, to the store that took it. The answer is a peek's.
+    ///
+    /// What was denied, or answered by nobody, has taken nothing: that gives nothing back. Where the policy has changed
+    /// since, what is given back is what the request would take now. Ask for it once; [`Limiter::reserve`] sees to that.
+    pub fn refund(&self, request: &impl Describe, taken: &Decision) -> Asking<S> {
+        let op = Op::Refund { taken_at: taken.taken_at() };
+        match taken.origin() {
+            Origin::Store if taken.allowed() => self.ask(op, self.policy(), request),
+            Origin::Fallback if taken.allowed() => {
+                let mut hits = Hits::new();
+                let asked = Asked::new(self.policy(), request, &mut hits);
+                let hits = asked.reduced(&hits).collect();
+                let decision = asked.without_store(op, &hits, self.fallback().as_deref());
+                Asking::decided(asked, decision, None)
+            }
+            _ => self.peek(request),
+        }
     }
 
     /// Takes what the request is estimated to cost, until [`Permit::settle`] says what it did cost.
@@ -112,35 +141,15 @@ impl<S: Store> Limiter<S> {
 
     #[inline]
     fn decide(&self, op: Op, asked: Asked, hits: &Hits) -> Asking<S> {
-        Asking { deciding: asked.asks().then(|| self.shared.store.decide(op, hits)), asked: Some(asked) }
-    }
-}
-
-pin_project! {
-    /// An answer that is on its way.
-    #[must_use = "nothing is known until it is awaited"]
-    pub struct Asking<S: Store> {
-        #[pin]
-        deciding: Option<S::Deciding>,
-        asked: Option<Asked>,
-    }
-}
-
-impl<S: Store> Future for Asking<S> {
-    type Output = Answer;
-
-    #[inline]
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Answer> {
-        let this = self.project();
-        let decision = match this.deciding.as_pin_mut() {
-            // A store that fails says nothing about the quota.
-            Some(deciding) => ready!(deciding.poll(context)).unwrap_or_else(|_| Decision::unanswered(true)),
-            None => Decision::new([], Moment::EPOCH, Origin::Store),
-        };
-        match this.asked.take() {
-            Some(asked) => Poll::Ready(asked.answered(decision)),
-            // It was polled after it was done, which promises nothing.
-            None => Poll::Pending,
+        if asked.asks() {
+            Asking::of(self.store(), op, asked, hits, || self.fallback())
+        } else {
+            Asking::unasked(asked)
         }
+    }
+
+    /// The store that stands in.
+    pub(crate) fn fallback(&self) -> Option<Arc<Fallback>> {
+        self.shared.fallback.load_full()
     }
 }

@@ -18,6 +18,9 @@ impl Percent {
         }
     }
 
+    /// All of it.
+    pub const WHOLE: Percent = Percent(100);
+
     /// The hundredths.
     pub const fn hundredths(self) -> u8 {
         self.0
@@ -27,6 +30,15 @@ impl Percent {
     #[inline]
     pub const fn reached(self, used: u32, limit: u32) -> bool {
         used as u64 * 100 >= limit as u64 * self.0 as u64
+    }
+
+    /// This share of so many units: rounded down, and yet at least one. Of nothing it is nothing.
+    pub const fn of(self, units: u32) -> u32 {
+        match units as u64 * self.0 as u64 / 100 {
+            0 if units > 0 => 1,
+            // No more than `units`.
+            share => share as u32,
+        }
     }
 }
 
@@ -49,5 +61,17 @@ impl FromStr for Percent {
 impl fmt::Display for Percent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}%", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_of_units_is_rounded_down_and_never_to_nothing() {
+        let of = |hundredths, units| Percent::new(hundredths).unwrap().of(units);
+        assert_eq!([of(50, 5), of(33, 100), of(1, 5), of(1, 199), of(1, 200), of(50, 0)], [2, 33, 1, 1, 2, 0]);
+        assert_eq!([of(100, u32::MAX), of(99, u32::MAX)], [u32::MAX, 4_252_017_622]);
     }
 }

@@ -15,7 +15,12 @@ pub struct Permit<S> {
 }
 
 impl<S: Store> Permit<S> {
+    /// A permit by an answer; `hits` is what the store was asked.
     pub(crate) fn new(limiter: Limiter<S>, answer: Answer, hits: Hits) -> Permit<S> {
+        let hits = match answer.decision().origin() {
+            Origin::Fallback => answer.reduced(&hits),
+            Origin::Store | Origin::Unanswered => hits,
+        };
         Permit { limiter, answer, hits }
     }
 
@@ -46,10 +51,15 @@ impl<S: Store> Permit<S> {
         self.put(Op::Refund { taken_at: self.answer.decision().taken_at() }, &self.hits).await;
     }
 
-    /// Puts a correction to the store. If it does not answer, the estimate stays charged.
+    /// Puts a correction to the store that was charged. If it does not answer, the estimate stays charged.
     async fn put(&self, op: Op, hits: &Hits) {
-        if !hits.is_empty() && self.answer.decision().origin() == Origin::Store {
-            let _ = self.limiter.store().decide(op, hits).await;
+        if hits.is_empty() {
+            return;
+        }
+        match self.answer.decision().origin() {
+            Origin::Store => drop(self.limiter.store().decide(op, hits).await),
+            Origin::Fallback => drop(self.limiter.fallback().map(|fallback| fallback.decide(op, hits))),
+            Origin::Unanswered => {}
         }
     }
 }

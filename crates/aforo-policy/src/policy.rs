@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use aforo_core::MAX_HITS;
+use aforo_core::{InvalidQuota, MAX_HITS};
 
 use crate::meeting::{Met, OTHERS, Place};
 use crate::route::{Match, Methods};
 use crate::tree::Tree;
-use crate::{Denied, Describe, Exemption, Headers, Meeting, Route, Rule};
+use crate::{Denied, Describe, Exemption, Headers, Meeting, Percent, Route, Rule};
 
 /// How paths and methods are read before anything is matched. Whoever describes a request obeys it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -63,6 +63,7 @@ impl Policy {
         let mut policy = Policy { parts, tree: Tree::default(), exempt: Tree::default() };
         let mut flaws = policy.crowds();
         flaws.extend(policy.twins());
+        flaws.extend(policy.reduce());
         let case_insensitive = policy.parts.paths.case_insensitive;
         for (later, route) in policy.parts.routes.iter().enumerate() {
             if let Err(earlier) = policy.tree.insert(later, route.matches(), case_insensitive) {
@@ -98,13 +99,28 @@ impl Policy {
             .flat_map(|(at, route)| route.rules.iter().map(move |rule| (Some(at), rule)));
         for (route, rule) in self.parts.rules.iter().map(|rule| (None, rule)).chain(on_routes) {
             let other = *known.entry(rule.scope().as_bytes()).or_insert(rule);
-            let same =
-                other.name() == rule.name() && other.allowance == rule.allowance && other.partition == rule.partition;
+            let same = other.name() == rule.name()
+                && other.allowance == rule.allowance
+                && other.partition == rule.partition
+                && other.share == rule.share;
             if !same {
                 flaws.push(Flaw::SameScope { route, rule: rule.name().to_owned(), other: other.name().to_owned() });
             }
         }
         flaws
+    }
+
+    /// Works out what each rule allows when the store does not answer.
+    fn reduce(&mut self) -> Vec<Flaw> {
+        let Parts { rules, routes, .. } = &mut self.parts;
+        let on_routes =
+            (0..).zip(routes).flat_map(|(at, route)| route.rules.iter_mut().map(move |rule| (Some(at), rule)));
+        let all = rules.iter_mut().map(|rule| (None, rule)).chain(on_routes);
+        let reduced = all.filter_map(|(route, rule)| {
+            let reason = rule.reduce().err()?;
+            Some(Flaw::NoShare { route, rule: rule.name().to_owned(), share: rule.share, reason })
+        });
+        reduced.collect()
     }
 
     /// The rules that a request meets which matches no route.
@@ -234,6 +250,17 @@ pub enum Flaw {
         /// The other's name.
         other: String,
     },
+    /// A rule's share of its quota is no quota.
+    NoShare {
+        /// The place of the route on which the rule stands; `None` for one that stands above the routes.
+        route: Option<usize>,
+        /// The rule's name.
+        rule: String,
+        /// The share.
+        share: Percent,
+        /// What is wrong with so much of the quota.
+        reason: InvalidQuota,
+    },
 }
 
 impl fmt::Display for Flaw {
@@ -253,6 +280,9 @@ impl fmt::Display for Flaw {
             }
             Flaw::SameScope { rule, other, .. } => {
                 write!(f, "the rules `{rule}` and `{other}` are different and would share their counters")
+            }
+            Flaw::NoShare { rule, share, reason, .. } => {
+                write!(f, "{share} of what the rule `{rule}` allows is no quota: {reason}")
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Rules: a name, a partition, what is allowed, and what a request costs.
 
-use aforo_core::{Cost, Mode, Quota};
+use aforo_core::{Algorithm, Cost, InvalidQuota, Mode, Origin, Quota};
 
 use crate::{Allowance, Invalid, Match, Partition, Percent, Scope};
 
@@ -17,6 +17,20 @@ pub enum WhenMissing {
     Skip,
     /// The request is refused, unless the rule only reports: then it does not meet the request.
     Deny,
+}
+
+/// What happens to a request when the store does not answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum WhenDown {
+    /// The rule lets it pass, and tells nobody a number that it does not know.
+    Allow,
+    /// The rule turns it away, with 503 and never with 429, unless it only reports.
+    Deny,
+    /// The store that stands in decides, by the rule's share of the quota: see [`Limiter::with_fallback`].
+    ///
+    /// [`Limiter::with_fallback`]: crate::Limiter::with_fallback
+    #[default]
+    Fallback,
 }
 
 /// One limit.
@@ -39,6 +53,13 @@ pub struct Rule {
     pub when_missing: WhenMissing,
     /// The shares of the limit at which a client is near it, in ascending order.
     pub warn_at: Vec<Percent>,
+    /// What happens when the store does not answer.
+    pub when_down: WhenDown,
+    /// The part of the quota that the store that stands in allows. Where several processes share a store, each of them
+    /// has one that stands in for it, and these know nothing of each other.
+    pub share: Percent,
+    /// That part, once it is known to be a quota.
+    reduced: Option<Quota>,
 }
 
 impl Rule {
@@ -72,6 +93,9 @@ impl Rule {
             count_denied: false,
             when_missing: WhenMissing::Ip,
             warn_at: Vec::new(),
+            when_down: WhenDown::Fallback,
+            share: Percent::WHOLE,
+            reduced: None,
         })
     }
 
@@ -100,4 +124,44 @@ impl Rule {
             Allowance::Unlimited => None,
         }
     }
+    /// The quota by which an answer of that origin was given: of one by the store that stands in, the rule's share.
+    #[inline]
+    pub fn quota_by(&self, origin: Origin) -> Option<&Quota> {
+        match origin {
+            Origin::Fallback => self.reduced.as_ref().or(self.quota()),
+            Origin::Store | Origin::Unanswered => self.quota(),
+        }
+    }
+
+    /// Works out the rule's share of the quota.
+    ///
+    /// # Errors
+    ///
+    /// If so little cannot be counted exactly.
+    pub(crate) fn reduce(&mut self) -> Result<(), InvalidQuota> {
+        self.reduced = match self.quota() {
+            Some(quota) if self.when_down == WhenDown::Fallback => Some(share_of(quota, self.share)?),
+            _ => None,
+        };
+        Ok(())
+    }
+
+    /// The share nearest to the rule's that can be counted exactly.
+    pub(crate) fn nearest_share(&self) -> Option<Percent> {
+        let quota = self.quota()?;
+        let shares = (1..=100).filter_map(Percent::new).filter(|share| share_of(quota, *share).is_ok());
+        shares.min_by_key(|share| share.hundredths().abs_diff(self.share.hundredths()))
+    }
+}
+
+/// A quota of which limit and burst are a share of another's.
+fn share_of(quota: &Quota, share: Percent) -> Result<Quota, InvalidQuota> {
+    if quota.limit() == 0 {
+        return Ok(*quota);
+    }
+    let algorithm = match quota.algorithm() {
+        Algorithm::TokenBucket { burst } => Algorithm::TokenBucket { burst: share.of(burst) },
+        windowed => windowed,
+    };
+    Quota::counted_by(algorithm, share.of(quota.limit()), quota.window())
 }

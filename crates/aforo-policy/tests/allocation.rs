@@ -31,8 +31,8 @@ exempt: [{ path: /health }]
 #[test]
 fn a_decision_allocates_nothing() {
     let policy = File::read("policy.yaml", POLICY, &|_| None).unwrap_or_else(|mistakes| panic!("{mistakes}")).policy;
-    let limiter =
-        Limiter::new(policy, MemoryStore::with_clock(ManualClock::at(Moment::from_millis(1_780_000_000_000))));
+    let store = || MemoryStore::with_clock(ManualClock::at(Moment::from_millis(1_780_000_000_000)));
+    let limiter = Limiter::new(policy, store()).with_fallback(store());
     let long = "k".repeat(500);
     let requests = [
         Request::new("GET", "/orders/7/lines/1").with_header("x-api-key", "abc"),

@@ -13,6 +13,7 @@ fn environment(name: &str) -> Option<String> {
         "MANY" => Some("many".to_owned()),
         "INJECTED" => Some("5/s, burst: 9".to_owned()),
         "ADMIN_TOKEN" => Some("hunter2".to_owned()),
+        "STORE_URL" => Some("redis://app:hunter2@10.0.0.1:0/1".to_owned()),
         _ => None,
     }
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use aforo_core::{Algorithm, Mode};
-use aforo_policy::{Denied, File, Headers, Match, StoreSettings};
+use aforo_policy::{Denied, File, Headers, Match, Rule, StoreSettings, WhenDown};
 use proptest::prelude::*;
 use request::Request;
 
@@ -58,7 +58,11 @@ fn the_schema_refuses_what_the_reader_refuses() {
         "routes: [{ rules: {} }]",
         "warn_at: 101%",
         "admin: true",
-        "store: redis://127.0.0.1",
+        "store: memcached://127.0.0.1",
+        "store: { url: memory, timeout: 50 }",
+        "store: { url: memory, prefix: a b }",
+        "store: { url: memory, share: 101% }",
+        "rules: { a: { quota: 5/s, when_down: never } }",
     ] {
         assert!(schema::check(&schema, &schema::json(text)).is_err(), "{text}");
         assert!(File::read("policy.yaml", text, &environment).is_err(), "{text}");
@@ -106,6 +110,38 @@ fn what_a_file_does_not_say_is_as_the_reference_says() {
     assert_eq!(file.store, StoreSettings::default());
     assert_eq!(file.policy.rules()[0].warn_at[0].hundredths(), 90);
     assert!(read("admin: false\nrules: { each: { quota: 5/s } }").admin.is_none());
+}
+
+#[test]
+fn a_store_outside_the_process_is_described_whole() {
+    let file = read(&fs::read_to_string(here("tests/policies/redis.yaml")).unwrap());
+    let StoreSettings::Redis { url, timeout, prefix, connections, max_keys, .. } = &file.store else {
+        panic!("{:?}", file.store)
+    };
+    assert_eq!(url.expose(), "rediss://app:hunter2@redis.example:6380/2");
+    assert_eq!((*timeout, prefix.as_str(), *connections, *max_keys), (Duration::from_millis(20), "shop", 4, 50_000));
+    assert!(!format!("{file:?}").contains("hunter2"));
+    let said = |rules: &[Rule]| rules.iter().map(|rule| (rule.when_down, rule.share.hundredths())).collect::<Vec<_>>();
+    let (policy, on_login) = (&file.policy, (WhenDown::Deny, 10));
+    assert_eq!(said(policy.rules()), [(WhenDown::Allow, 25), (WhenDown::Fallback, 25), (WhenDown::Allow, 50)]);
+    assert_eq!(said(&policy.routes()[0].rules), [(WhenDown::Allow, 25), on_login, (WhenDown::Allow, 50)]);
+    assert_eq!(policy.routes()[0].rules[1].scope().as_str(), "medium@POST /auth/login");
+    assert_eq!(said(&policy.routes()[1].rules)[3..], [(WhenDown::Fallback, 25)]);
+}
+
+#[test]
+fn a_store_outside_the_process_need_only_be_named() {
+    for text in ["store: redis://127.0.0.1", "store: { url: redis://127.0.0.1 }"] {
+        let store = read(&format!("{text}\nrules: {{ each: {{ quota: 5/s }} }}")).store;
+        assert_eq!(Ok(&store), StoreSettings::named("redis://127.0.0.1").as_ref());
+        let StoreSettings::Redis { timeout, prefix, connections, max_keys, .. } = store else { panic!("{store:?}") };
+        assert_eq!(
+            (timeout, prefix.as_str(), connections, max_keys),
+            (Duration::from_millis(50), "aforo", 2, 1_000_000)
+        );
+    }
+    assert_eq!(StoreSettings::named("memory"), Ok(StoreSettings::default()));
+    assert!(StoreSettings::named("radis://127.0.0.1").is_err());
 }
 
 #[test]
@@ -196,6 +232,22 @@ fn what_looks_like_no_good_is_warned_of() {
             "the rule `b` can never refuse: `a` is stricter in every way",
         ),
         ("rules: { a: { quota: 5/s } }\nroutes: [{ match: GTE /a }]", "the method GTE is not a usual one"),
+        (
+            "store: { url: memory, max_keys: 9, prefix: shop, timeout: 20ms }\nrules: { a: { quota: 5/s } }",
+            "a store in memory heeds no `prefix`, `timeout`: it always answers, and nobody shares it",
+        ),
+        (
+            "store: redis://127.0.0.1\nrules: { a: { quota: 5/s, share: 10% } }",
+            "10% of the 5 that the rule `a` allows is less than 1, and 1 is allowed",
+        ),
+        (
+            "store: { url: redis://127.0.0.1, share: 1% }\nrules: { a: { quota: 500/s } }\nroutes: [{ match: GET /b, rules: { a: { cost: 3 }, b: { quota: 500/s, burst: 50, per: ip } } }]",
+            "1% of the 50 that the rule `b` allows is less than 1, and 1 is allowed",
+        ),
+        (
+            "store: redis://127.0.0.1\nrules: { a: { quota: 10/s, cost: 6, share: 50% } }",
+            "a cost of 6 never fits the rule `a` while the store is down, when it allows 5 at once",
+        ),
     ] {
         let warnings = read(text).warnings;
         assert_eq!(warnings.iter().map(|warning| warning.message.as_str()).collect::<Vec<_>>(), [message], "{text}");
@@ -207,6 +259,9 @@ fn what_looks_like_no_good_is_warned_of() {
         "rules: { a: { quota: 5/s, per: ip }, b: { quota: 1000/s, per: everyone } }",
         "rules: { a: { quota: 5/s }, b: { quota: 15/s, algorithm: sliding-window } }",
         "rules: { a: { quota: 5/s } }\nroutes: [{ match: REPORT /a }]",
+        "rules: { a: { quota: 5/s, cost: 3, share: 10%, when_down: deny } }",
+        "store: redis://127.0.0.1\nrules: { a: { quota: 5/s, cost: 3, share: 10%, when_down: deny } }",
+        "store: { url: redis://127.0.0.1, share: 20%, timeout: 1s }\nrules: { a: { quota: 5/s } }",
     ] {
         assert!(read(quiet).warnings.is_empty(), "{quiet}: {:?}", read(quiet).warnings);
     }

@@ -55,6 +55,7 @@ pub(super) enum Kind {
 pub(super) enum Text {
     Any,
     Address,
+    Deadline,
     Duration,
     Fact,
     File,
@@ -63,6 +64,7 @@ pub(super) enum Text {
     Match,
     Path,
     Percent,
+    Prefix,
     Quota,
     Secret,
     Store,

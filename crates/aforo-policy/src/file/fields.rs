@@ -135,14 +135,43 @@ static ADMIN: Section = Section {
 static STORE: Section = Section {
     what: "`store`",
     fields: &[
-        field("url", text(Text::Store), "memory", "Where it is."),
-        field("max_keys", Count { least: 1, most: u32::MAX as u64 }, "1000000", "The most counters that are kept."),
-        later("timeout", "a store outside this process"),
-        later("when_down", "a store outside this process"),
-        later("share", "a store outside this process"),
-        later("prefix", "a store outside this process"),
+        field(
+            "url",
+            text(Text::Store),
+            "memory",
+            "Where it is: `memory`, or for many processes redis://USER:PASSWORD@HOST:PORT/DB, and likewise `rediss` (with TLS), \
+             `redis-cluster`, `rediss-cluster`, `redis-sentinel` and `rediss-sentinel`, with hosts separated by commas.",
+        ),
+        field(
+            "timeout",
+            text(Text::Deadline),
+            "50ms",
+            "How long a request may wait for the store, 1ms to 10s. Then the store does not answer.",
+        ),
+        field(
+            "when_down",
+            WHEN_DOWN,
+            "fallback",
+            "What happens when the store does not answer, of rules that do not say.",
+        ),
+        field(
+            "share",
+            text(Text::Percent),
+            "100%",
+            "The part of each quota that a fallback allows, of rules that do not say.",
+        ),
+        field("prefix", text(Text::Prefix), "aforo", "What every key begins with: 1 to 64 characters."),
+        field("connections", Count { least: 1, most: 64 }, "2", "Connections to each server."),
+        field(
+            "max_keys",
+            Count { least: 1, most: u32::MAX as u64 },
+            "1000000",
+            "The most counters that are kept in memory; of a store elsewhere, by the one that stands in for it.",
+        ),
     ],
 };
+
+const WHEN_DOWN: Kind = Choice(&["allow", "deny", "fallback"]);
 
 const WARN_AT: Kind = Either(&[Choice(&["off"]), text(Text::Percent), List(&text(Text::Percent))]);
 
@@ -197,9 +226,20 @@ pub(super) static RULE: Section = Section {
             "",
             "The share of the limit at which a client is warned; the file's if it is left out.",
         ),
+        field(
+            "when_down",
+            WHEN_DOWN,
+            "",
+            "The store does not answer: the request passes, is turned away with 503, or a store in this process decides. The \
+             store's if it is left out.",
+        ),
+        field(
+            "share",
+            text(Text::Percent),
+            "",
+            "The part of the quota that a fallback allows, rounded down and at least 1; the store's if it is left out.",
+        ),
         later("plans", "quotas for plans"),
-        later("when_down", "a store outside this process"),
-        later("share", "a store outside this process"),
     ],
 };
 

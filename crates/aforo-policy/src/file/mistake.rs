@@ -57,19 +57,20 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.split('\n').flat_map(|line| line.strip_suffix('\r').unwrap_or(line).split('\r'))
 }
 
-/// A line up to the first secret in it: the value of a key that names one, or a URL's user.
+/// A line up to the first secret in it: the value of a key that names one, or a URL's user or password parameter.
 fn without_secrets(line: &str) -> String {
     let lower = line.to_ascii_lowercase();
     let value = |name: &str| {
         let key = lower.find(name)?;
         Some(key + lower.get(key..)?.find(':')? + 2)
     };
+    // A password may hold what ends a user elsewhere: a slash, a comma, a quotation mark.
     let user = || {
         let start = lower.find("://")? + 3;
-        let authority = lower.get(start..)?.split([' ', '/', '"', '\'', ',']).next()?;
-        authority.contains('@').then_some(start)
+        lower.get(start..)?.contains('@').then_some(start)
     };
-    let secret = [value("token"), value("secret"), user()].into_iter().flatten().min();
+    let parameter = || Some(lower.find("password=")? + "password=".len());
+    let secret = [value("token"), value("secret"), user(), parameter()].into_iter().flatten().min();
     match secret.and_then(|at| line.get(..at)) {
         Some(before) => format!("{before}…"),
         None => line.replace('\t', " "),

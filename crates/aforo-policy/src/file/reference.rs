@@ -87,6 +87,7 @@ fn form_of(form: Text) -> &'static str {
     match form {
         Text::Any => "text",
         Text::Address => "address and port",
+        Text::Deadline => "duration from `1ms` to `10s`",
         Text::Duration => "duration, as `50ms`, `10s`, `5min`, `1h`",
         Text::Fact => "fact",
         Text::File => "file",
@@ -95,9 +96,10 @@ fn form_of(form: Text) -> &'static str {
         Text::Match => "methods and path",
         Text::Path => "path",
         Text::Percent => "percentage",
+        Text::Prefix => "printable ASCII without spaces and braces",
         Text::Quota => "quota",
         Text::Secret => "secret",
-        Text::Store => "`memory`",
+        Text::Store => "`memory` or URL of a store",
         Text::Url => "URL of an origin",
     }
 }

@@ -4,9 +4,9 @@ use aforo_core::Cost;
 
 use super::mistake::Found;
 use super::node::{Entry, Node, Value};
-use super::rules::{Draft, cost};
+use super::rules::{Defaults, Draft, cost};
 use crate::names::nearest;
-use crate::{Exemption, Match, Percent, Route, Rule};
+use crate::{Exemption, Match, Route, Rule};
 
 /// The rules above the routes: what the file says, and where.
 pub(super) struct Global<'n> {
@@ -17,10 +17,10 @@ pub(super) struct Global<'n> {
 }
 
 /// The rules that every request meets.
-pub(super) fn globals<'n>(file: &'n Node, warn_at: &[Percent], found: &mut Found<'_>) -> Vec<Global<'n>> {
+pub(super) fn globals<'n>(file: &'n Node, defaults: &Defaults, found: &mut Found<'_>) -> Vec<Global<'n>> {
     let rules = file.get("rules").map_or(&[][..], Node::entries);
     let globals = rules.iter().map(|entry| {
-        let draft = Draft::new(&entry.key, warn_at).with(&entry.value, found);
+        let draft = Draft::new(&entry.key, defaults).with(&entry.value, found);
         if draft.lacks_quota(&entry.value) {
             let message = format!("the rule `{}` has no quota", entry.key);
             found.add(entry.place, message, "say how much it allows, for example quota: 20/s");
@@ -32,7 +32,7 @@ pub(super) fn globals<'n>(file: &'n Node, warn_at: &[Percent], found: &mut Found
 }
 
 /// A route; `None` where it has no match to be known by.
-pub(super) fn route(node: &Node, globals: &[Global<'_>], warn_at: &[Percent], found: &mut Found<'_>) -> Option<Route> {
+pub(super) fn route(node: &Node, globals: &[Global<'_>], defaults: &Defaults, found: &mut Found<'_>) -> Option<Route> {
     let matched = matched(node);
     let own = node.get("rules").map_or(&[][..], Node::entries);
     let skipped = skipped(node, own, globals, found);
@@ -53,7 +53,7 @@ pub(super) fn route(node: &Node, globals: &[Global<'_>], warn_at: &[Percent], fo
         }
     }
     for entry in own.iter().filter(|entry| globals.iter().all(|global| global.entry.key != entry.key)) {
-        let draft = Draft::new(&entry.key, warn_at).with(&entry.value, found);
+        let draft = Draft::new(&entry.key, defaults).with(&entry.value, found);
         if draft.lacks_quota(&entry.value) {
             let message = format!("there is no rule `{}` to override, and a new one needs a quota", entry.key);
             let meant = nearest(&entry.key, globals.iter().map(|global| global.entry.key.as_str()));

@@ -4,9 +4,34 @@ use aforo_core::{Algorithm, Anchor, Cost, Mode};
 
 use super::mistake::{Found, Place};
 use super::node::{Entry, Node, Value};
-use crate::allowance::{self, Allowance, Amount};
+use crate::allowance::{self, Allowance, Amount, plainly};
 use crate::names::nearest;
-use crate::{Fact, Match, Partition, Percent, Rule, WhenMissing};
+use crate::{Fact, Match, Partition, Percent, Rule, WhenDown, WhenMissing};
+
+/// Where clients are warned if nothing says otherwise.
+const WARN_AT: Option<Percent> = Percent::new(90);
+
+/// What holds for a rule that does not say it, and that the file can say for all of them.
+#[derive(Clone, Debug)]
+pub(super) struct Defaults {
+    warn_at: Vec<Percent>,
+    when_down: WhenDown,
+    share: Percent,
+}
+
+impl Defaults {
+    pub(super) fn of(file: &Node, found: &mut Found<'_>) -> Defaults {
+        let store = file.get("store");
+        Defaults {
+            warn_at: match file.get("warn_at") {
+                Some(node) => percentages(node, found),
+                None => WARN_AT.into_iter().collect(),
+            },
+            when_down: store.and_then(when_down).unwrap_or_default(),
+            share: store.and_then(share).unwrap_or(Percent::WHOLE),
+        }
+    }
+}
 
 /// A rule's fields, as far as they are said.
 #[derive(Clone, Debug)]
@@ -22,6 +47,8 @@ pub(super) struct Draft {
     count_denied: bool,
     when_missing: WhenMissing,
     warn_at: Vec<Percent>,
+    when_down: WhenDown,
+    share: Percent,
 }
 
 /// How units are counted, before a burst is known.
@@ -48,7 +75,7 @@ impl Counting {
 
 impl Draft {
     /// A rule of which only the name is said.
-    pub(super) fn new(name: &str, warn_at: &[Percent]) -> Draft {
+    pub(super) fn new(name: &str, defaults: &Defaults) -> Draft {
         Draft {
             name: name.to_owned(),
             quota: None,
@@ -59,7 +86,9 @@ impl Draft {
             cost: None,
             count_denied: false,
             when_missing: WhenMissing::Ip,
-            warn_at: warn_at.to_vec(),
+            warn_at: defaults.warn_at.clone(),
+            when_down: defaults.when_down,
+            share: defaults.share,
         }
     }
 
@@ -106,6 +135,8 @@ impl Draft {
         if let Some(warn_at) = node.get("warn_at") {
             self.warn_at = percentages(warn_at, found);
         }
+        self.when_down = when_down(node).unwrap_or(self.when_down);
+        self.share = share(node).unwrap_or(self.share);
         self
     }
 
@@ -126,6 +157,18 @@ impl Draft {
         rule.count_denied = self.count_denied;
         rule.when_missing = self.when_missing;
         rule.warn_at = self.warn_at.clone();
+        rule.when_down = self.when_down;
+        rule.share = self.share;
+        if let Err(reason) = rule.reduce() {
+            let (name, share) = (rule.name(), rule.share);
+            let message = format!("{share} of what the rule `{name}` allows is no quota: {}", plainly(reason));
+            let help = match rule.nearest_share() {
+                Some(nearest) => format!("take for example `share: {nearest}` for this rule, or another quota"),
+                None => "take another quota".to_owned(),
+            };
+            found.add(entry.value.get("share").map_or(entry.place, |node| node.place), message, help);
+            return None;
+        }
         Some(match apart_on {
             Some(route) => rule.apart_on(route),
             None => rule,
@@ -175,6 +218,21 @@ impl Draft {
 fn said<'n>(node: &'n Node, key: &str) -> Option<(&'n Node, &'n str)> {
     let value = node.get(key)?;
     Some((value, value.text()?))
+}
+
+/// What a rule or the store says of a store that does not answer.
+fn when_down(node: &Node) -> Option<WhenDown> {
+    match said(node, "when_down")?.1 {
+        "allow" => Some(WhenDown::Allow),
+        "deny" => Some(WhenDown::Deny),
+        "fallback" => Some(WhenDown::Fallback),
+        _ => None,
+    }
+}
+
+/// What part of a quota a rule or the store leaves to the one that stands in.
+fn share(node: &Node) -> Option<Percent> {
+    said(node, "share")?.1.parse().ok()
 }
 
 /// What a rule or a route says a request costs.

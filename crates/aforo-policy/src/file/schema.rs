@@ -88,12 +88,14 @@ fn text(form: Text) -> Value {
     let quota = r"^\s*(unlimited|[0-9]+\s*(/|\sper\s)\s*[0-9]*\s*(ms|s|sec|seconds?|m|min|minutes?|h|hours?|d|days?|w|weeks?))\s*$";
     let (pattern, example) = match form {
         Text::Duration => (duration, "10s"),
+        Text::Deadline => (r"^\s*[0-9]+\s*(ms|s|sec|seconds?)\s*$", "50ms"),
+        Text::Prefix => (r"^[!-z|~]{1,64}$", "aforo"),
         Text::Quota => (quota, "300/min"),
         Text::Percent => (r"^\s*([1-9][0-9]?|100)\s*%\s*$", "90%"),
         Text::Fact => ("^(ip|client|route|path|host|everyone|header:.+)$", "client"),
         Text::Match => (r"^\s*\S+\s+/.*$", "POST /auth/login"),
         Text::Path => ("^/", "/health"),
-        Text::Store => ("^memory$", "memory"),
+        Text::Store => ("^(memory|rediss?(-cluster|-sentinel)?://.+)$", "redis://127.0.0.1:6379/0"),
         Text::Url => ("^https?://[^/?#@]+/?$", "http://127.0.0.1:3000"),
         Text::Address => (r"^.+:[0-9]+$", "127.0.0.1:8080"),
         Text::HeaderName => (r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", "x-http-method-override"),

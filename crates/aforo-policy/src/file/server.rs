@@ -72,11 +72,21 @@ pub(super) fn addresses(file: &Node, gateway: Option<&Gateway>, admin: Option<&A
 }
 
 pub(super) fn store(file: &Node) -> StoreSettings {
-    let max_keys = file.get("store").and_then(|store| number(store.get("max_keys")));
-    match max_keys.and_then(|count| count.try_into().ok()) {
-        Some(max_keys) => StoreSettings::Memory { max_keys },
-        None => StoreSettings::default(),
+    let Some(node) = file.get("store") else { return StoreSettings::default() };
+    let named = node.text().or_else(|| node.get("url")?.text());
+    let mut settings = named.and_then(|text| StoreSettings::named(text).ok()).unwrap_or_default();
+    let count = |name| number(node.get(name)).and_then(|count| count.try_into().ok());
+    match &mut settings {
+        StoreSettings::Memory { max_keys } => *max_keys = count("max_keys").unwrap_or(*max_keys),
+        StoreSettings::Redis { timeout, prefix, connections, max_keys, .. } => {
+            let said = |name| node.get(name).and_then(Node::text);
+            *timeout = said("timeout").and_then(|text| text::deadline(text).ok()).unwrap_or(*timeout);
+            *prefix = said("prefix").map_or_else(|| prefix.clone(), str::to_owned);
+            *connections = count("connections").unwrap_or(*connections);
+            *max_keys = count("max_keys").unwrap_or(*max_keys);
+        }
     }
+    settings
 }
 
 fn waiting(node: Option<&Node>, name: &str, default: Duration) -> Duration {

@@ -5,6 +5,9 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::store_url::StoreUrl;
+use crate::Invalid;
+
 /// The proxy in front of an API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -117,10 +120,46 @@ pub enum StoreSettings {
         /// The most counters that are kept.
         max_keys: usize,
     },
+    /// In Redis, or in what speaks its language, for many processes.
+    Redis {
+        /// Where it is.
+        url: StoreUrl,
+        /// How long a request may wait for it.
+        timeout: Duration,
+        /// What every key begins with.
+        prefix: String,
+        /// Connections to each server.
+        connections: usize,
+        /// The most counters that are kept in this process while the store does not answer.
+        max_keys: usize,
+    },
+}
+
+/// How many counters are kept in memory unless the file says otherwise.
+const MAX_KEYS: usize = 1_000_000;
+
+impl StoreSettings {
+    /// A store where `text` says: `memory`, or a URL. All else is as by default.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such store.
+    pub fn named(text: &str) -> Result<StoreSettings, Invalid> {
+        if text == "memory" {
+            return Ok(StoreSettings::default());
+        }
+        Ok(StoreSettings::Redis {
+            url: text.parse()?,
+            timeout: Duration::from_millis(50),
+            prefix: "aforo".to_owned(),
+            connections: 2,
+            max_keys: MAX_KEYS,
+        })
+    }
 }
 
 impl Default for StoreSettings {
     fn default() -> StoreSettings {
-        StoreSettings::Memory { max_keys: 1_000_000 }
+        StoreSettings::Memory { max_keys: MAX_KEYS }
     }
 }

@@ -4,12 +4,17 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use super::field::Text;
+use super::settings::StoreSettings;
 use crate::allowance::Amount;
 use crate::names::is_token;
 use crate::{Fact, Invalid, Match, Methods, Percent, Template, duration};
 
 /// The longest duration of a setting.
 const LONGEST: Duration = Duration::from_secs(366 * 86_400);
+/// The longest that a request may wait for its decision.
+const LONGEST_DEADLINE: Duration = Duration::from_secs(10);
+/// The longest prefix of keys.
+const LONGEST_PREFIX: usize = 64;
 
 /// Whether a text has its form.
 pub(super) fn conforms(form: Text, text: &str) -> Result<(), Invalid> {
@@ -19,6 +24,7 @@ pub(super) fn conforms(form: Text, text: &str) -> Result<(), Invalid> {
         Text::Secret if !text.trim().is_empty() => Ok(()),
         Text::Secret => Err(Invalid::new("the secret is empty", "set the value, for example in the environment")),
         Text::Address => address(text).map(drop),
+        Text::Deadline => deadline(text).map(drop),
         Text::Duration => setting(text).map(drop),
         Text::Fact => text.parse::<Fact>().map(drop),
         Text::HeaderName if is_token(text) => Ok(()),
@@ -29,8 +35,9 @@ pub(super) fn conforms(form: Text, text: &str) -> Result<(), Invalid> {
         Text::Match => text.parse::<Match>().map(drop),
         Text::Path => text.parse::<Template>().map(drop),
         Text::Percent => text.parse::<Percent>().map(drop),
+        Text::Prefix => prefix(text),
         Text::Quota => text.parse::<Amount>().map(drop),
-        Text::Store => store(text),
+        Text::Store => StoreSettings::named(text).map(drop),
         Text::Url => url(text),
     }
 }
@@ -63,15 +70,24 @@ pub(super) fn setting(text: &str) -> Result<Duration, Invalid> {
     Ok(duration)
 }
 
-fn store(text: &str) -> Result<(), Invalid> {
-    let scheme = text.split_once("://").map(|(scheme, _)| scheme);
-    match scheme {
-        None if text == "memory" => Ok(()),
-        Some("redis" | "rediss" | "redis-cluster" | "redis-sentinel") => {
-            Err(Invalid::new("a store in Redis is not yet in this version", "write `memory`"))
-        }
-        _ => Err(Invalid::new(format!("`{text}` is no store"), "write `memory`")),
+/// How long a request may wait for its decision.
+pub(super) fn deadline(text: &str) -> Result<Duration, Invalid> {
+    let duration = duration::read(text, false)?;
+    if duration.is_zero() || duration > LONGEST_DEADLINE {
+        let help = "write a time from 1ms to 10s: every request may have to wait so long";
+        return Err(Invalid::new(format!("`{text}` is no time to wait for a decision"), help));
     }
+    Ok(duration)
+}
+
+fn prefix(text: &str) -> Result<(), Invalid> {
+    // A brace would end or begin what Redis Cluster spreads keys by.
+    let plain = |byte: u8| byte.is_ascii_graphic() && byte != b'{' && byte != b'}';
+    if (1..=LONGEST_PREFIX).contains(&text.len()) && text.bytes().all(plain) {
+        return Ok(());
+    }
+    let help = "write 1 to 64 printable ASCII characters without spaces and braces, for example shop";
+    Err(Invalid::new(format!("`{}` is no prefix of keys", text.escape_debug()), help))
 }
 
 /// An origin: a scheme, a host and perhaps a port.

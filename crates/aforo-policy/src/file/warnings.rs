@@ -1,9 +1,11 @@
 //! What is allowed in a policy file and yet looks like no good.
 
-use aforo_core::{Algorithm, Cost, Quota};
+use aforo_core::{Algorithm, Cost, Origin, Quota};
 
 use super::mistake::{Found, Mistake, Place};
 use super::node::{Entry, Node};
+use super::outage;
+use super::settings::StoreSettings;
 use crate::names::nearest;
 use crate::{Fact, Methods, Policy, Rule};
 
@@ -36,8 +38,12 @@ const METHODS: [&str; 18] = [
 ];
 
 /// The warnings of a file that makes a policy.
-pub(super) fn of(file: &Node, text: &str, policy: &Policy) -> Vec<Mistake> {
+pub(super) fn of(file: &Node, text: &str, policy: &Policy, store: &StoreSettings) -> Vec<Mistake> {
     let mut found = Found::in_text(text);
+    let outage = outage::can_come(store);
+    if !outage {
+        outage::idle_keys(file, &mut found);
+    }
     if policy.rules().is_empty() && policy.routes().iter().all(|route| route.rules.is_empty()) {
         found.add(
             file.place,
@@ -48,13 +54,20 @@ pub(super) fn of(file: &Node, text: &str, policy: &Policy) -> Vec<Mistake> {
     let above = file.get("rules").map_or(&[][..], Node::entries);
     examine(above, policy.rules(), &mut found);
     for (entry, rule) in named(above, policy.rules()) {
-        never_fits(entry.place, rule, rule.cost, &mut found);
+        never_fits(entry.place, rule, rule.cost, outage, &mut found);
+        if outage {
+            outage::rounded_up(entry.place, rule, &mut found);
+        }
     }
     for (node, route) in file.get("routes").map_or(&[][..], Node::items).iter().zip(policy.routes()) {
-        examine(node.get("rules").map_or(&[][..], Node::entries), &route.rules, &mut found);
+        let own = node.get("rules").map_or(&[][..], Node::entries);
+        examine(own, &route.rules, &mut found);
+        for (entry, rule) in named(own, &route.rules).filter(|(_, rule)| outage && !policy.has_above(rule)) {
+            outage::rounded_up(entry.place, rule, &mut found);
+        }
         for rule in route.rules.iter().filter(|rule| rule.cost.is_none() || !policy.has_above(rule)) {
             let place = node.get("cost").or(node.get("match")).unwrap_or(node).place;
-            never_fits(place, rule, Some(rule.cost.unwrap_or(route.cost)), &mut found);
+            never_fits(place, rule, Some(rule.cost.unwrap_or(route.cost)), outage, &mut found);
         }
         let Methods::Only(methods) = &route.matches().methods else { continue };
         for method in methods.iter().filter(|method| !METHODS.contains(&method.as_str())) {
@@ -76,14 +89,19 @@ fn named<'n>(entries: &'n [Entry], met: &'n [Rule]) -> impl Iterator<Item = (&'n
     entries.iter().filter_map(|entry| Some((entry, met.iter().find(|rule| rule.name() == entry.key)?)))
 }
 
-/// Warns of a cost that no bucket and no window of the rule can hold.
-fn never_fits(place: Place, rule: &Rule, cost: Option<Cost>, found: &mut Found<'_>) {
-    let (Some(quota), Some(cost)) = (rule.quota(), cost) else { return };
-    let most = quota.at_once();
-    if quota.limit() > 0 && cost.units() > most {
-        let (name, units) = (rule.name(), cost.units());
+/// Warns of a cost that no bucket and no window of the rule can hold, be it in an `outage` of the store.
+fn never_fits(place: Place, rule: &Rule, cost: Option<Cost>, outage: bool, found: &mut Found<'_>) {
+    let Some(units) = cost.map(Cost::units) else { return };
+    let most_by = |origin| rule.quota_by(origin).filter(|quota| quota.limit() > 0).map(Quota::at_once);
+    let name = rule.name();
+    if let Some(most) = most_by(Origin::Store).filter(|most| units > *most) {
         let message = format!("a cost of {units} never fits the rule `{name}`, which allows {most} at once");
         found.add(place, message, "every such request is refused: lower the cost, or raise the quota or its burst");
+    } else if let Some(most) = most_by(Origin::Fallback).filter(|most| outage && units > *most) {
+        let message = format!(
+            "a cost of {units} never fits the rule `{name}` while the store is down, when it allows {most} at once"
+        );
+        found.add(place, message, "every such request is refused then: raise `share`, or say another `when_down`");
     }
 }
 
