@@ -8,10 +8,11 @@ use crate::fields::{self, Shown};
 
 /// The rules of an answer that clients are told about: enforced, and not unlimited.
 pub(crate) fn shown(answer: &Answer) -> impl Iterator<Item = Shown<'_>> + Clone {
+    let origin = answer.decision().origin();
     answer
         .rules()
         .filter(|(_, verdict)| verdict.mode == Mode::Enforce)
-        .filter_map(|(rule, verdict)| Some(Shown { name: rule.name(), quota: rule.quota()?, verdict }))
+        .filter_map(move |(rule, verdict)| Some(Shown { name: rule.name(), quota: rule.quota_by(origin)?, verdict }))
 }
 
 /// An allowed request's answer, kept until there is a response to write it into.

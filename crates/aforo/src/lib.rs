@@ -37,5 +37,5 @@ pub use aforo_memory::{MemoryStore, SystemClock};
 #[doc(no_inline)]
 pub use aforo_policy::{
     Allowance, Answer, Denied, Describe, Exemption, Fact, Headers, Legacy, LegacyReset, Limiter, Match, Partition,
-    Parts, Percent, Permit, Policy, Route, Rule, Standard, Template, WhenMissing,
+    Parts, Percent, Permit, Policy, Route, Rule, Standard, Template, WhenDown, WhenMissing,
 };

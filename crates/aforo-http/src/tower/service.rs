@@ -1,8 +1,6 @@
 //! A service behind the limiter.
 
-use std::future::Future;
-use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 
 use aforo_core::Store;
 use aforo_policy::Limiter;
@@ -85,12 +83,12 @@ where
         charged::mark(&mut head.extensions, &self.limiter);
         let request = Request::from_parts(head, body);
         // A store in memory has answered already: then the service that was ready is called here and now.
-        match Pin::new(&mut asking).poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(answer) => {
+        match asking.at_once() {
+            Some(answer) => {
                 self.observer.answered(&answer);
                 ResponseFuture::answered(answer, request, &mut self.inner)
             }
-            Poll::Pending => {
+            None => {
                 // The clone has not been asked whether it is ready; the one that has goes with the request.
                 let next = self.inner.clone();
                 let ready = std::mem::replace(&mut self.inner, next);
