@@ -119,7 +119,10 @@ fn a_store_outside_the_process_is_described_whole() {
         panic!("{:?}", file.store)
     };
     assert_eq!(url.expose(), "rediss://app:hunter2@redis.example:6380/2");
-    assert_eq!((*timeout, prefix.as_str(), *connections, *max_keys), (Duration::from_millis(20), "shop", 4, 50_000));
+    assert_eq!(
+        (*timeout, prefix.as_str(), connections.get(), *max_keys),
+        (Duration::from_millis(20), "shop", 4, 50_000)
+    );
     assert!(!format!("{file:?}").contains("hunter2"));
     let said = |rules: &[Rule]| rules.iter().map(|rule| (rule.when_down, rule.share.hundredths())).collect::<Vec<_>>();
     let (policy, on_login) = (&file.policy, (WhenDown::Deny, 10));
@@ -136,7 +139,7 @@ fn a_store_outside_the_process_need_only_be_named() {
         assert_eq!(Ok(&store), StoreSettings::named("redis://127.0.0.1").as_ref());
         let StoreSettings::Redis { timeout, prefix, connections, max_keys, .. } = store else { panic!("{store:?}") };
         assert_eq!(
-            (timeout, prefix.as_str(), connections, max_keys),
+            (timeout, prefix.as_str(), connections.get(), max_keys),
             (Duration::from_millis(50), "aforo", 2, 1_000_000)
         );
     }

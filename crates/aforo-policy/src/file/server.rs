@@ -82,7 +82,7 @@ pub(super) fn store(file: &Node) -> StoreSettings {
             let said = |name| node.get(name).and_then(Node::text);
             *timeout = said("timeout").and_then(|text| text::deadline(text).ok()).unwrap_or(*timeout);
             *prefix = said("prefix").map_or_else(|| prefix.clone(), str::to_owned);
-            *connections = count("connections").unwrap_or(*connections);
+            *connections = said("connections").and_then(|text| text.parse().ok()).unwrap_or(*connections);
             *max_keys = count("max_keys").unwrap_or(*max_keys);
         }
     }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::num::NonZeroU8;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -129,7 +130,7 @@ pub enum StoreSettings {
         /// What every key begins with.
         prefix: String,
         /// Connections to each server.
-        connections: usize,
+        connections: NonZeroU8,
         /// The most counters that are kept in this process while the store does not answer.
         max_keys: usize,
     },
@@ -137,6 +138,8 @@ pub enum StoreSettings {
 
 /// How many counters are kept in memory unless the file says otherwise.
 const MAX_KEYS: usize = 1_000_000;
+/// How many connections there are to each server unless the file says otherwise: so that one can break.
+const CONNECTIONS: NonZeroU8 = NonZeroU8::MIN.saturating_add(1);
 
 impl StoreSettings {
     /// A store where `text` says: `memory`, or a URL. All else is as by default.
@@ -152,7 +155,7 @@ impl StoreSettings {
             url: text.parse()?,
             timeout: Duration::from_millis(50),
             prefix: "aforo".to_owned(),
-            connections: 2,
+            connections: CONNECTIONS,
             max_keys: MAX_KEYS,
         })
     }
