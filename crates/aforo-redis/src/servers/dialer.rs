@@ -1,7 +1,7 @@
 //! Dialing: one connection to one server, from the name to the login.
 
 use std::future::Future;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -74,11 +74,13 @@ impl Dialer {
     pub(super) async fn ask(&self, whom: &Endpoint, question: &Cmd) -> Result<Value, Trouble> {
         let asked = async {
             let Dialed { mut connection, driver, .. } = self.open(whom).await?;
+            let mut answer = pin!(connection.send_packed_command(question));
             let answer = tokio::select! {
-                answer = connection.send_packed_command(question) => answer?,
-                () = driver => return Err(lost()),
+                biased;
+                answer = &mut answer => answer,
+                () = driver => answer.await,
             };
-            Ok(answer.extract_error()?)
+            Ok(answer?.extract_error()?)
         };
         let asked = tokio::time::timeout(self.limit, asked).await;
         asked.unwrap_or_else(|_| Err(Trouble::unreachable(format!("no answer within {:?}", self.limit))))
@@ -108,9 +110,14 @@ impl Dialer {
         let (mut connection, driver) = MultiplexedConnection::new_with_config(&plain, stream, config).await?;
         let mut driver: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(driver);
         let commands = &self.greeting.commands;
-        let answers = tokio::select! {
-            answers = connection.send_packed_commands(commands, 0, commands.len()) => answers?,
-            () = &mut driver => return Err(lost()),
+        let answers = {
+            let mut answers = pin!(connection.send_packed_commands(commands, 0, commands.len()));
+            tokio::select! {
+                biased;
+                answers = &mut answers => answers?,
+                // They were lost with the connection, and say why.
+                () = &mut driver => return Err(answers.await.map_or_else(Trouble::from, |_| lost())),
+            }
         };
         for answer in answers.into_iter().take(self.greeting.required) {
             answer.extract_error().map_err(|error| Trouble::refused(&error))?;

@@ -230,3 +230,28 @@ async fn calls_whose_packets_are_late_fail_in_time_and_are_counted_once() {
     let counted = answered(&servers, "key").await - 1;
     assert!((answers..=asked).contains(&counted), "{asked} were asked and {answers} answered, {counted} counted");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_does_not_answer_collects_only_so_many_calls() {
+    let server = RedisServer::start();
+    let servers = Arc::new(start_within(&server.url(), Duration::from_secs(20)));
+    answered(&servers, "key").await;
+    server.pause();
+    let waiting: Vec<_> = (0..2 * 4_096)
+        .map(|_| {
+            let servers = Arc::clone(&servers);
+            tokio::spawn(async move { servers.call(&counting("key"), Instant::now() + Duration::from_secs(20)).await })
+        })
+        .collect();
+    eventually("all of them wait", || (servers.health().servers[0].unanswered == 2 * 4_096).then_some(()));
+    let asked = Instant::now();
+    let trouble = count(&servers, "key").await.unwrap_err();
+    assert!(asked.elapsed() < TIMEOUT / 2);
+    assert!(trouble.to_string().contains("8192 calls wait"), "{trouble}");
+    assert_eq!(trouble.kind, StoreErrorKind::Timeout);
+    server.resume();
+    for call in waiting {
+        call.await.unwrap().unwrap();
+    }
+    assert_eq!(stored(&server, "key"), (1 + 2 * 4_096).to_string());
+}

@@ -57,3 +57,17 @@ async fn a_service_that_no_sentinel_knows_is_named() {
     assert!(trouble.contains("\"nosuch\""), "{trouble}");
     eventually("it stays so", || (!servers.health().state.is_answering()).then_some(()));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_password_of_the_servers_is_not_that_of_the_sentinels() {
+    let primary = RedisServer::with_password("servers");
+    let sentinels = Sentinels::start(&primary, 1);
+    assert!(sentinels.url().contains(":servers@"));
+    answered(&start(&sentinels.url()), "before").await;
+    sentinels.nodes()[0].command(&["ACL", "SETUSER", "watcher", "on", ">eyes", "+@all", "allchannels"]);
+    sentinels.nodes()[0].command(&["ACL", "SETUSER", "default", "off"]);
+    let trouble = given_up(&start(&sentinels.url()), "key").await;
+    assert!(trouble.contains("Sentinel") && trouble.contains("NOAUTH"), "{trouble}");
+    let url = format!("{}?sentinel_user=watcher&sentinel_password=eyes", sentinels.url());
+    answered(&start(&url), "key").await;
+}
