@@ -21,6 +21,11 @@ impl Room {
         self.keys.load(Ordering::Relaxed)
     }
 
+    /// The most of them that there may be.
+    pub(crate) const fn most(&self) -> usize {
+        self.most
+    }
+
     /// Whether there is no room for one more.
     pub(crate) fn is_full(&self) -> bool {
         self.keys() >= self.most

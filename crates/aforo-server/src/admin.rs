@@ -17,14 +17,13 @@ mod guard;
 mod listener;
 mod page;
 mod status;
+mod store;
 
 pub use guard::Token;
 pub use listener::Patient;
 
 /// What the admin listener looks at.
 pub struct Watched {
-    /// The most keys that its store holds.
-    pub max_keys: usize,
     /// Its policy's source.
     pub reloading: Arc<Reloading>,
     /// What was answered.
@@ -52,10 +51,14 @@ pub fn router(watched: Arc<Watched>, token: Option<Token>) -> Router {
         .with_state(watched)
 }
 
-/// Ready as soon as it listens: a policy is loaded by then, and a store in memory always answers.
-async fn readyz(State(watched): State<Arc<Watched>>) -> String {
+/// Ready when every request gets an answer: from the store, or by the failure mode that its rules state. A store that is
+/// down is then no reason to take the whole process out of service, which would deny everybody.
+async fn readyz(State(watched): State<Arc<Watched>>) -> Response {
     let (version, _) = watched.reloading.state();
-    format!("ready: policy {version}, store memory\n")
+    let limiter = watched.reloading.limiter();
+    let readiness = store::readiness(limiter.store(), &limiter.policy());
+    let status = if readiness.ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    (status, format!("{}: policy {version}, {}\n", readiness.word, readiness.store)).into_response()
 }
 
 async fn reload(State(watched): State<Arc<Watched>>) -> Response {

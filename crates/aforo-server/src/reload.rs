@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use aforo_memory::MemoryStore;
+use aforo::Counters;
 use aforo_policy::{Admin, File, Gateway, Limiter, Mistakes, StoreSettings};
 
 use crate::command::Failure;
@@ -142,7 +142,7 @@ struct Inner {
 /// The policy that is served, and its source.
 pub struct Reloading {
     source: Source,
-    limiter: Limiter<MemoryStore>,
+    limiter: Limiter<Counters>,
     overrides: Overrides,
     fixed: Fixed,
     /// Held while the source is read, which may take as long as the file system likes: nobody else waits for it.
@@ -152,18 +152,11 @@ pub struct Reloading {
 
 impl Reloading {
     /// Serves what `source` said when `file` was read from `text`, less what the call has said in its place.
-    pub fn new(source: Source, text: Vec<u8>, file: File, overrides: Overrides, store: MemoryStore) -> Reloading {
+    pub fn new(source: Source, text: Vec<u8>, file: File, overrides: Overrides, counters: Counters) -> Reloading {
         let last = LastReload { at: SystemTime::now(), refused: None, needs_restart: Vec::new() };
         let fixed = Fixed::of(&file);
         let inner = Mutex::new(Inner { version: 1, text, last });
-        Reloading {
-            source,
-            limiter: Limiter::new(file.policy, store),
-            overrides,
-            fixed,
-            reading: Mutex::default(),
-            inner,
-        }
+        Reloading { source, limiter: counters.limiter(file.policy), overrides, fixed, reading: Mutex::default(), inner }
     }
 
     /// Where the policy comes from.
@@ -172,7 +165,7 @@ impl Reloading {
     }
 
     /// The limiter that obeys the policy.
-    pub fn limiter(&self) -> &Limiter<MemoryStore> {
+    pub fn limiter(&self) -> &Limiter<Counters> {
         &self.limiter
     }
 

@@ -7,8 +7,8 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use aforo::Counters;
 use aforo_http::RateLimitLayer;
-use aforo_memory::MemoryStore;
 use aforo_policy::{File, Limiter, StoreSettings};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -65,7 +65,6 @@ pub struct Serving {
     gateway: Listening,
     admin: Option<TcpListener>,
     token: Option<Token>,
-    max_keys: usize,
     reloading: Arc<Reloading>,
     signals: Signals,
 }
@@ -92,16 +91,17 @@ impl Serving {
             );
         }
         let settings = settings(&file, &overrides, &source)?;
-        let max_keys = max_keys(&file, overrides.store.as_deref(), &source)?;
+        let store = store(&file, &overrides, &source)?;
         let place = admin_place(&file, overrides.admin)?;
         let gateway = gateway::bind(&settings).map_err(|error| Failure::Input(format!("gateway: {error}")))?;
         let admin = place.map(|place| place.bind()).transpose()?;
         let secret = file.admin.as_ref().and_then(|admin| admin.token.as_ref());
         let token = secret.map(|token| Token::new(token.expose().to_owned()));
-        let reloading = Arc::new(Reloading::new(source, text, file, overrides, MemoryStore::new().max_keys(max_keys)));
+        let counters = Counters::open(&store).map_err(|error| Failure::Input(error.to_string()))?;
+        let reloading = Arc::new(Reloading::new(source, text, file, overrides, counters));
         // Before anyone is told that it listens, or a signal could end the program unawares.
         let signals = Signals::new().map_err(|error| Failure::Internal(format!("signals: {error}")))?;
-        Ok(Serving { gateway, admin, token, max_keys: max_keys.get(), reloading, signals })
+        Ok(Serving { gateway, admin, token, reloading, signals })
     }
 
     /// Where the gateway listens.
@@ -133,7 +133,6 @@ impl Serving {
         let internal = |error: io::Error| Failure::Internal(error.to_string());
         let totals = Arc::<Totals>::default();
         let watched = Arc::new(Watched {
-            max_keys: self.max_keys,
             reloading: Arc::clone(&self.reloading),
             totals: Arc::clone(&totals),
             started: Instant::now(),
@@ -213,12 +212,12 @@ impl Signals {
 }
 
 /// Traffic sweeps the store; where there is none, time does.
-async fn sweep(limiter: Limiter<MemoryStore>) {
+async fn sweep(limiter: Limiter<Counters>) {
     let mut ticks = tokio::time::interval(SWEEP_EVERY);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
-        limiter.store().sweep();
+        limiter.store().memory().sweep();
     }
 }
 
@@ -241,6 +240,7 @@ async fn serve_admin(
 ///
 /// What cannot be used, and why.
 pub fn examine(file: &File, overrides: &Overrides, source: &Source) -> Result<(), Failure> {
+    store(file, overrides, source)?;
     if file.gateway.is_none() {
         return Ok(());
     }
@@ -291,23 +291,14 @@ fn settings(file: &File, overrides: &Overrides, source: &Source) -> Result<Setti
     Ok(settings)
 }
 
-fn max_keys(file: &File, named: Option<&str>, source: &Source) -> Result<NonZeroUsize, Failure> {
-    match named {
-        None | Some("memory") => {}
-        Some(url) => {
-            return Err(Failure::Usage(format!(
-                "--store {url}: this version keeps counters in `memory` alone, Redis is not there yet"
-            )));
-        }
-    }
-    match file.store {
-        StoreSettings::Memory { max_keys } => NonZeroUsize::new(max_keys).ok_or_else(|| {
-            Failure::Input(format!(
-                "{}: store.max_keys is 0, so no counter could be kept: take at least 1",
-                source.name()
-            ))
-        }),
-        _ => Err(Failure::Input(format!("{}: this version keeps counters in `memory` alone", source.name()))),
+/// Where counters are kept: where the call says, else where the file does.
+fn store(file: &File, overrides: &Overrides, source: &Source) -> Result<StoreSettings, Failure> {
+    match &overrides.store {
+        Some(named) => Counters::named(named, &file.store).map_err(|error| Failure::Usage(format!("--store: {error}"))),
+        None => match Counters::examine(&file.store) {
+            Ok(()) => Ok(file.store.clone()),
+            Err(error) => Err(Failure::Input(format!("{}: {error}", source.name()))),
+        },
     }
 }
 

@@ -20,6 +20,9 @@
 //! [`aforo_policy`] reads policies and names counters, `aforo_memory` keeps them, `aforo_http` speaks HTTP.
 #![deny(missing_docs)]
 
+#[cfg(feature = "redis")]
+mod counters;
+
 #[doc(no_inline)]
 pub use aforo_core::{
     Algorithm, Anchor, Clock, Cost, Decision, Hit, Hits, InvalidQuota, Key, ManualClock, Mode, Moment, Op, Origin,
@@ -36,6 +39,11 @@ pub use aforo_http::{Observe, RateLimit, RateLimitLayer};
 pub use aforo_memory::{MemoryStore, SystemClock};
 #[doc(no_inline)]
 pub use aforo_policy::{
-    Allowance, Answer, Denied, Describe, Exemption, Fact, Headers, Legacy, LegacyReset, Limiter, Match, Partition,
-    Parts, Percent, Permit, Policy, Route, Rule, Standard, Template, WhenDown, WhenMissing,
+    Allowance, Answer, Denied, Describe, Exemption, Fact, File, Headers, Legacy, LegacyReset, Limiter, Match, Partition,
+    Mistakes, Parts, Percent, Permit, Policy, Route, Rule, Standard, StoreSettings, Template, WhenDown, WhenMissing,
 };
+#[cfg(feature = "redis")]
+#[doc(no_inline)]
+pub use aforo_redis::{self as redis, RedisStore};
+#[cfg(feature = "redis")]
+pub use counters::{Counters, Deciding, InvalidStore, StandIn, redis_settings};

@@ -46,15 +46,17 @@ fn html(watched: &Watched) -> String {
         escape(gateway)
     );
     let counted = status.requests;
+    let keys = if status.store.redis.is_some() { "Keys of the stand-in" } else { "Keys in the store" };
     let _ = write!(
         page,
         "<section aria-label=Requests><dl class=figures>\
          <div><dt>Requests passed</dt><dd>{}</dd></div>\
          <div><dt>Requests refused</dt><dd class=denied>{}</dd></div>\
          <div><dt>Requests exempt</dt><dd>{}</dd></div>\
-         <div><dt>Keys in the store</dt><dd>{} <small>of at most {}</small></dd></div></dl></section>",
+         <div><dt>{keys}</dt><dd>{} <small>of at most {}</small></dd></div></dl></section>",
         counted.allowed, counted.denied, counted.exempt, status.store.keys, status.store.max_keys
     );
+    store(&mut page, &status);
     reload(&mut page, &status);
     rules(&mut page, watched);
     page.push_str(
@@ -62,6 +64,44 @@ fn html(watched: &Watched) -> String {
         <a href=/api/v1/status>status</a>, <a href=/api/v1/rules>rules</a>.</footer></html>",
     );
     page
+}
+
+/// How Redis is, if that is where counters are kept.
+fn store(page: &mut String, status: &Status) {
+    let Some(redis) = &status.store.redis else { return };
+    page.push_str("<section><h2>Store</h2>");
+    match (&redis.trouble, redis.down_s) {
+        (Some(trouble), Some(seconds)) => {
+            let since = humantime::format_duration(std::time::Duration::from_secs(seconds));
+            let trouble = escape(trouble);
+            let _ = write!(
+                page,
+                "<p class=bad role=alert>Redis is down for {since}: {trouble}. Each rule does what its \
+                 <code>when_down</code> says.</p>"
+            );
+        }
+        _ => {
+            let _ = write!(page, "<p>Redis: {}.</p>", redis.state);
+        }
+    }
+    page.push_str("<div class=wide><table><thead><tr><th scope=col>Server<th scope=col>State<th scope=col>Unanswered");
+    page.push_str("</thead><tbody>");
+    for server in &redis.servers {
+        let text = |name: &str| escape(server.get(name).and_then(|value| value.as_str()).unwrap_or_default());
+        let unanswered = server.get("unanswered").map(|value| value.to_string()).unwrap_or_default();
+        let _ = write!(page, "<tr><th scope=row><code>{}</code><td>{}<td>{unanswered}", text("server"), text("state"));
+    }
+    page.push_str("</tbody></table></div>");
+    let failed = |kind: &str| redis.errors.get(kind).map(|value| value.to_string()).unwrap_or_default();
+    let _ = write!(
+        page,
+        "<p>Failed calls: {} late, {} lost or not connected, {} by the script, {} others. Refusals that cost no call: {}.</p></section>",
+        failed("timeout"),
+        failed("connection"),
+        failed("script"),
+        failed("other"),
+        redis.remembered
+    );
 }
 
 fn reload(page: &mut String, status: &Status) {

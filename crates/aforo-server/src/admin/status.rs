@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::Watched;
+use super::store::StoreStatus;
 use crate::reload::Refused;
 use crate::totals::Counted;
 
@@ -40,15 +41,6 @@ pub(super) struct Reload {
     pub(super) needs_restart: Vec<&'static str>,
 }
 
-#[derive(Debug, Serialize)]
-pub(super) struct StoreStatus {
-    pub(super) kind: &'static str,
-    pub(super) keys: usize,
-    pub(super) max_keys: usize,
-    /// Decisions that shared a counter because the store was full.
-    pub(super) overflowed: u64,
-}
-
 pub(super) async fn status(State(watched): State<Arc<Watched>>) -> Json<Status> {
     Json(Status::of(&watched))
 }
@@ -70,12 +62,7 @@ impl Status {
                     needs_restart: last.needs_restart,
                 },
             },
-            store: StoreStatus {
-                kind: "memory",
-                keys: watched.reloading.limiter().store().keys(),
-                max_keys: watched.max_keys,
-                overflowed: watched.reloading.limiter().store().overflowed(),
-            },
+            store: StoreStatus::of(watched.reloading.limiter().store()),
             requests: watched.totals.counted(),
         }
     }

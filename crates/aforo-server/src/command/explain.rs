@@ -10,7 +10,7 @@ use clap::Args;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use serde_json::{Value, json};
 
-use super::{Failure, report, say, source};
+use super::{Failure, live, report, say, source};
 
 /// Say what one request would meet: its client, the normal form of its path, its route, every rule with its key.
 #[derive(Debug, Args)]
@@ -29,7 +29,7 @@ pub(super) struct Explain {
     /// The policy file [default: aforo.yaml].
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Look at the counters too. They must lie in a store that processes share, which this version does not have yet.
+    /// Look at the counters too, in a store that processes share. Nothing is taken.
     #[arg(long)]
     live: bool,
     /// Answer as JSON.
@@ -47,16 +47,19 @@ struct Typed {
 impl Explain {
     pub(super) fn run(self) -> Result<(), Failure> {
         let typed = self.typed()?;
-        if self.live {
-            return Err(Failure::Usage(
-                "--live looks at a store that processes share, and the store is memory: its counters lie in the running \
-                 aforo alone; leave --live out"
-                    .to_owned(),
-            ));
-        }
-        let policy = source::named_or_default(self.config)?.read()?.policy;
+        let file = source::named_or_default(self.config)?.read()?;
+        let policy = &file.policy;
         let descriptor = Descriptor::of(&typed.method, &typed.target, &typed.fields, Some(self.peer), policy.paths());
-        let explained = explained(&policy, &descriptor);
+        let mut explained = explained(policy, &descriptor);
+        if self.live {
+            let asked = policy.meet(&descriptor).asked(&descriptor).unwrap_or_default();
+            let hits = asked.iter().map(|(_, hit)| *hit).collect();
+            let looks = live::look(&file.store, &hits)?;
+            let rules = explained.get_mut("rules").and_then(Value::as_array_mut);
+            for (rule, look) in rules.into_iter().flatten().zip(looks) {
+                rule["live"] = look;
+            }
+        }
         say(&if self.json { format!("{explained:#}\n") } else { text(&explained) })
     }
 
@@ -163,6 +166,15 @@ fn text(explained: &Value) -> String {
             part("mode"),
             part("key"),
         );
+        if let Some(look) = rule.get("live") {
+            let number = |name: &str| look.get(name).and_then(Value::as_u64);
+            let (left, limit) = (number("remaining").unwrap_or_default(), number("limit").unwrap_or_default());
+            let _ = match (look.get("allowed").and_then(Value::as_bool), number("retry_after_ms")) {
+                (Some(true), _) => writeln!(text, "          now {left} of {limit} left: it would pass"),
+                (_, Some(wait)) => writeln!(text, "          now {left} of {limit} left: it fits in {wait} ms"),
+                (_, None) => writeln!(text, "          now {left} of {limit} left: it can never fit"),
+            };
+        }
     }
     text
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use aforo_core::{Algorithm, Key, Mode};
-use aforo_policy::{File, Mistake, Mistakes, Policy, Route, Rule, WorstCase};
+use aforo_policy::{File, Mistake, Mistakes, Policy, Route, Rule, WhenDown, WorstCase};
 use serde_json::{Value, json};
 
 /// The name of a rule's algorithm in the policy file.
@@ -22,6 +22,15 @@ pub(super) fn mode(rule: &Rule) -> &'static str {
     match rule.mode {
         Mode::Enforce => "enforce",
         Mode::Shadow => "shadow",
+    }
+}
+
+/// What becomes of a request while the store does not answer, in the words of the policy file.
+pub(crate) fn when_down(rule: &Rule) -> &'static str {
+    match rule.when_down {
+        WhenDown::Allow => "allow",
+        WhenDown::Deny => "deny",
+        WhenDown::Fallback => "fallback",
     }
 }
 
@@ -48,6 +57,7 @@ pub(crate) fn rules_json(policy: &Policy) -> Vec<Value> {
             "algorithm": algorithm(placed.rule),
             "per": placed.rule.partition.to_string(),
             "mode": mode(placed.rule),
+            "when_down": when_down(placed.rule),
             "worst_case": placed.to_string(),
         })
     };

@@ -27,7 +27,7 @@ pub(super) struct Serve {
     /// Where the admin listener is, in place of the file's address; `off` for none.
     #[arg(long, value_name = "ADDR|off")]
     admin: Option<Admin>,
-    /// Where counters are kept, in place of the file's store: this version has `memory`.
+    /// Where counters are kept, in place of the file's store: `memory`, or for example redis://127.0.0.1:6379.
     #[arg(long, value_name = "URL")]
     store: Option<String>,
 }

@@ -80,6 +80,7 @@ const LAYERS: &[Layer] = &[
             ("aforo-http", "re-exported"),
             ("aforo-memory", "re-exported"),
             ("aforo-policy", "re-exported"),
+            ("aforo-redis", "re-exported, and opened as a policy file says"),
         ],
         never: &["aforo-server", "hyper"],
     },

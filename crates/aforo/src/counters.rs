@@ -1,0 +1,205 @@
+//! The store that a policy names: in this process, or in Redis, with one in this process that stands in.
+
+use std::fmt;
+use std::future::{Future, Ready, ready};
+use std::num::{NonZeroU8, NonZeroUsize};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use aforo_core::{Decision, Hits, Op, Store, StoreError};
+use aforo_memory::MemoryStore;
+use aforo_policy::{Limiter, Policy, StoreSettings};
+use aforo_redis::{Address, RedisStore, Settings};
+
+/// Where counters are kept, as a policy file says.
+///
+/// ```no_run
+/// use aforo::{Counters, File};
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let file = File::read("aforo.yaml", &std::fs::read_to_string("aforo.yaml")?, &|name| std::env::var(name).ok())?;
+/// let limiter = Counters::open(&file.store)?.limiter(file.policy);
+/// # let _ = limiter;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub enum Counters {
+    /// In this process.
+    Memory(MemoryStore),
+    /// In Redis, for many processes.
+    Redis {
+        /// There.
+        store: RedisStore,
+        /// In this process, while Redis does not answer.
+        stand_in: StandIn,
+    },
+}
+
+/// A store in memory that is asked when the first one does not answer. Clones are the same store.
+#[derive(Clone, Debug)]
+pub struct StandIn(Arc<MemoryStore>);
+
+/// Why there is no such store: what is wrong, and what would be right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidStore(String);
+
+impl fmt::Display for InvalidStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let InvalidStore(message) = self;
+        f.write_str(message)
+    }
+}
+
+impl std::error::Error for InvalidStore {}
+
+impl Counters {
+    /// A store as the settings say. One in Redis connects in the background, on the runtime that this is called in.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the settings, and what would be right.
+    pub fn open(settings: &StoreSettings) -> Result<Counters, InvalidStore> {
+        let memory = MemoryStore::new().max_keys(max_keys(settings)?);
+        Ok(match redis_settings(settings)? {
+            None => Counters::Memory(memory),
+            Some(settings) => Counters::Redis { store: RedisStore::new(settings), stand_in: StandIn(Arc::new(memory)) },
+        })
+    }
+
+    /// Whether a store could be opened by those settings, as far as that can be known without a connection.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with them, and what would be right.
+    pub fn examine(settings: &StoreSettings) -> Result<(), InvalidStore> {
+        max_keys(settings)?;
+        redis_settings(settings).map(drop)
+    }
+
+    /// The settings of a store that is named in place of the file's, on the file's terms where that is of the same kind.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the name, and what would be right.
+    pub fn named(name: &str, file: &StoreSettings) -> Result<StoreSettings, InvalidStore> {
+        let named = StoreSettings::named(name)
+            .map_err(|invalid| InvalidStore(format!("{}: {}", invalid.message(), invalid.help())))?;
+        let settings = match (named, file.clone()) {
+            (StoreSettings::Redis { url, .. }, StoreSettings::Redis { timeout, prefix, connections, max_keys, .. }) => {
+                StoreSettings::Redis { url, timeout, prefix, connections, max_keys }
+            }
+            (StoreSettings::Memory { .. }, memory @ StoreSettings::Memory { .. }) => memory,
+            (named, _) => named,
+        };
+        Counters::examine(&settings).map(|()| settings)
+    }
+
+    /// A limiter that counts here.
+    pub fn limiter(self, policy: Policy) -> Limiter<Counters> {
+        let stand_in = match &self {
+            Counters::Memory(_) => None,
+            Counters::Redis { stand_in, .. } => Some(stand_in.clone()),
+        };
+        let limiter = Limiter::new(policy, self);
+        match stand_in {
+            Some(stand_in) => limiter.with_fallback(stand_in),
+            None => limiter,
+        }
+    }
+
+    /// The counters in this process: all there are, or those that stand in.
+    pub fn memory(&self) -> &MemoryStore {
+        match self {
+            Counters::Memory(store) => store,
+            Counters::Redis { stand_in: StandIn(store), .. } => store,
+        }
+    }
+
+    /// The store in Redis, if that is where counters are kept.
+    pub fn redis(&self) -> Option<&RedisStore> {
+        match self {
+            Counters::Memory(_) => None,
+            Counters::Redis { store, .. } => Some(store),
+        }
+    }
+}
+
+/// The most counters that are kept in this process.
+fn max_keys(settings: &StoreSettings) -> Result<NonZeroUsize, InvalidStore> {
+    let (StoreSettings::Memory { max_keys } | StoreSettings::Redis { max_keys, .. }) = settings else {
+        return Err(InvalidStore("this version does not know such a store".to_owned()));
+    };
+    NonZeroUsize::new(*max_keys)
+        .ok_or_else(|| InvalidStore("store.max_keys is 0, so no counter could be kept: take at least 1".to_owned()))
+}
+
+/// The settings of a store in Redis; `None` if it is in memory.
+///
+/// # Errors
+///
+/// What is wrong with the address or the prefix.
+pub fn redis_settings(settings: &StoreSettings) -> Result<Option<Settings>, InvalidStore> {
+    let StoreSettings::Redis { url, timeout, prefix, connections, .. } = settings else { return Ok(None) };
+    let address: Address = url.expose().parse().map_err(|error| InvalidStore(format!("store.url: {error}")))?;
+    let connections = u8::try_from(*connections).ok().and_then(NonZeroU8::new);
+    let mut settings = Settings::new(address)
+        .timeout(*timeout)
+        .prefix(prefix.clone())
+        .map_err(|error| InvalidStore(format!("store.{error}")))?;
+    if let Some(connections) = connections {
+        settings = settings.connections(connections);
+    }
+    Ok(Some(settings))
+}
+
+impl Store for Counters {
+    type Deciding = Deciding;
+
+    #[inline]
+    fn decide(&self, op: Op, hits: &Hits) -> Deciding {
+        match self {
+            Counters::Memory(store) => Deciding::Memory(store.decide(op, hits)),
+            Counters::Redis { store, .. } => Deciding::Redis(store.decide(op, hits)),
+        }
+    }
+
+    #[inline]
+    fn always_answers(&self) -> bool {
+        matches!(self, Counters::Memory(_))
+    }
+}
+
+/// A decision of either store.
+pub enum Deciding {
+    /// It is there.
+    Memory(Ready<Result<Decision, StoreError>>),
+    /// It is on its way.
+    Redis(aforo_redis::Deciding),
+}
+
+impl Future for Deciding {
+    type Output = Result<Decision, StoreError>;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        match self.get_mut() {
+            Deciding::Memory(deciding) => Pin::new(deciding).poll(context),
+            Deciding::Redis(deciding) => Pin::new(deciding).poll(context),
+        }
+    }
+}
+
+impl Store for StandIn {
+    type Deciding = Ready<Result<Decision, StoreError>>;
+
+    fn decide(&self, op: Op, hits: &Hits) -> Self::Deciding {
+        let StandIn(store) = self;
+        ready(Ok(store.decide_now(op, hits)))
+    }
+
+    fn always_answers(&self) -> bool {
+        true
+    }
+}
