@@ -36,9 +36,10 @@ impl Settings {
         Settings { address, timeout: Duration::from_millis(50), prefix: "aforo".to_owned(), connections: TWO }
     }
 
-    /// How long a question may take, with everything that it waits for. At least a millisecond.
+    /// How long a question may take, with everything that it waits for: a millisecond to an hour. What lies beyond is
+    /// brought to the nearer end.
     pub fn timeout(mut self, timeout: Duration) -> Settings {
-        self.timeout = timeout.max(Duration::from_millis(1));
+        self.timeout = timeout.clamp(Duration::from_millis(1), Duration::from_secs(3600));
         self
     }
 

@@ -73,3 +73,32 @@ async fn a_server_alone_is_not_taken_for_a_cluster() {
     let trouble = given_up(&servers, "key").await;
     assert!(trouble.contains("cluster support disabled"), "{trouble}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cluster_is_spoken_to_over_tls_on_the_ports_that_it_tells() {
+    let certificate = |name: &str| format!("{}/../aforo-testkit/certificates/{name}", env!("CARGO_MANIFEST_DIR"));
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
+    let server = RedisServer::with(&[
+        "--cluster-enabled",
+        "yes",
+        "--tls-cluster",
+        "yes",
+        "--tls-port",
+        &port,
+        "--tls-cert-file",
+        &certificate("cert.pem"),
+        "--tls-key-file",
+        &certificate("key.pem"),
+        "--tls-ca-cert-file",
+        &certificate("ca.pem"),
+        "--tls-auth-clients",
+        "no",
+    ]);
+    let slots: Vec<String> = (0..16_384).map(|slot| slot.to_string()).collect();
+    let words: Vec<&str> = ["CLUSTER", "ADDSLOTS"].into_iter().chain(slots.iter().map(String::as_str)).collect();
+    server.command(&words);
+    let url = format!("rediss-cluster://127.0.0.1:{port}?ca_file={}", certificate("ca.pem"));
+    let servers = start_within(&url, TIMEOUT * 4);
+    assert_eq!(answered(&servers, "key").await, 1);
+    assert_eq!(servers.health().servers[0].server, format!("127.0.0.1:{port}"));
+}
