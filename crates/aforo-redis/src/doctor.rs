@@ -15,12 +15,12 @@ mod trial;
 
 use std::time::Duration;
 
-use aforo_core::Moment;
+use aforo_core::{Moment, StoreErrorKind};
 
+use crate::Settings;
 use crate::naming::Naming;
 use crate::servers::visit::Visit;
 use crate::trouble::Trouble;
-use crate::{InvalidAddress, Settings};
 use arrival::Arrived;
 use fields::Fields;
 pub use keys::{Keys, Listed};
@@ -186,7 +186,7 @@ impl Doctor {
         let naming = Naming::new(self.settings.prefix.clone());
         let place = servers.len();
         servers.push(Server::reached(visit));
-        let fields = Fields::of(visit, findings).await?;
+        let fields = Fields::of(visit, &self.settings.address, findings).await?;
         if let (Some(fields), Some(server)) = (&fields, servers.get_mut(place)) {
             let (kind, version) = fields.kind();
             findings.push(fields.age());
@@ -224,12 +224,12 @@ impl Report {
         self.findings.iter().all(|finding| finding.severity < Severity::Fault)
     }
 
-    /// The report on a store whose address cannot be read: one fault.
-    pub fn of_no_address(error: &InvalidAddress) -> Report {
+    /// The report on a store that is not even named rightly: one fault. `why` says what is wrong, without passwords.
+    pub fn of_no_address(why: &str) -> Report {
         Report {
             store: String::new(),
             servers: Vec::new(),
-            findings: vec![Finding::fault("address", error, "write for example redis://127.0.0.1:6379/0")],
+            findings: vec![Finding::fault("address", why, "write for example redis://127.0.0.1:6379/0")],
             keys: Keys::default(),
             least_acl: String::new(),
         }
@@ -269,6 +269,11 @@ impl Finding {
     pub(crate) fn at(self, server: impl ToString) -> Finding {
         Finding { server: Some(server.to_string()), ..self }
     }
+}
+
+/// Whether the trouble is that the server is gone, and not what it said.
+fn is_lost(trouble: &Trouble) -> bool {
+    matches!(trouble.kind, StoreErrorKind::Timeout | StoreErrorKind::Connection)
 }
 
 /// Whether the trouble is that the user may not do it.

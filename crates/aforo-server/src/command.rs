@@ -10,7 +10,9 @@ use crate::log::LogFormat;
 
 mod check;
 mod demo;
+mod doctor;
 mod explain;
+mod live;
 mod report;
 mod schema;
 mod serve;
@@ -88,6 +90,7 @@ enum Command {
     Serve(serve::Serve),
     Check(check::Check),
     Explain(explain::Explain),
+    Doctor(doctor::Doctor),
     Schema(schema::Schema),
 }
 
@@ -112,6 +115,7 @@ impl Call {
             Command::Serve(serve) => serve.run(),
             Command::Check(check) => check.run(),
             Command::Explain(explain) => explain.run(),
+            Command::Doctor(doctor) => doctor.run(),
             Command::Schema(schema) => schema.run(),
         }
     }

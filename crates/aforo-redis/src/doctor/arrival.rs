@@ -182,13 +182,12 @@ async fn cluster(address: &Address, findings: &mut Vec<Finding>) -> Vec<Arrived>
         };
         match asked {
             Ok(Some(spans)) => {
-                map = Some(spans);
-                break;
+                map.get_or_insert(spans);
             }
-            Ok(None) => findings.push(
-                Finding::fault("cluster", "its answer to CLUSTER SLOTS is not understood", "is it a Redis Cluster?")
-                    .at(seed),
-            ),
+            Ok(None) => {
+                let message = "its answer to CLUSTER SLOTS is not understood";
+                findings.push(Finding::fault("cluster", message, "is it a Redis Cluster?").at(seed));
+            }
             Err(trouble) => absent.push((seed, trouble)),
         }
     }

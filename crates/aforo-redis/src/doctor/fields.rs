@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use redis::Value;
 
-use crate::doctor::{Finding, is_forbidden};
+use crate::address::Address;
+use crate::doctor::arrival::refused_login;
+use crate::doctor::{Finding, is_lost};
 use crate::servers::visit::Visit;
 use crate::trouble::Trouble;
 
@@ -16,17 +18,20 @@ const OLDEST: (u32, u32) = (6, 2);
 
 impl Fields {
     /// Asks for them. Where the user may not, that is a finding, and the examination goes on without.
-    pub(super) async fn of(visit: &mut Visit, findings: &mut Vec<Finding>) -> Result<Option<Fields>, Trouble> {
+    pub(super) async fn of(
+        visit: &mut Visit,
+        address: &Address,
+        findings: &mut Vec<Finding>,
+    ) -> Result<Option<Fields>, Trouble> {
         let answer = match visit.ask(&redis::cmd("INFO")).await {
             Ok(answer) => answer,
-            Err(trouble) if is_forbidden(&trouble) => {
-                let message = "version, role, memory and durability are not seen: the user may not run INFO";
-                let help =
-                    "that is enough for the store; for this examination allow +info +scan +type, or take another user";
+            Err(trouble) if is_lost(&trouble) || refused_login(address, &trouble).is_some() => return Err(trouble),
+            Err(trouble) => {
+                let message = format!("version, role, memory and durability are not seen: {trouble}");
+                let help = "the store does without; for this examination allow +info +scan +type, or name another user";
                 findings.push(Finding::warning("server", message, help));
                 return Ok(None);
             }
-            Err(trouble) => return Err(trouble),
         };
         let text = match &answer {
             Value::BulkString(bytes) => String::from_utf8_lossy(bytes).into_owned(),

@@ -10,7 +10,7 @@ use aforo_core::Moment;
 use redis::Value;
 
 use crate::doctor::permissions::literally;
-use crate::doctor::{Finding, is_forbidden};
+use crate::doctor::{Finding, is_lost};
 use crate::servers::visit::Visit;
 use crate::trouble::Trouble;
 
@@ -22,8 +22,10 @@ const SHOWN: usize = 20;
 const REMEMBERED: usize = 100_000;
 /// How long a key is kept whose value cannot be read.
 const UNREADABLE: Duration = Duration::from_secs(3600);
-/// How long a counter is kept beyond the time when it is as new.
+/// Milliseconds that a counter is kept beyond the time when it is as new.
 const SLACK: u64 = 1_000;
+/// The longest TTL: servers add the present to it, and must not overflow.
+const LONGEST: u64 = 1_000_000_000_000_000;
 
 /// The keys of a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -76,19 +78,20 @@ pub(super) async fn examine(
         scan.arg(&cursor).arg("MATCH").arg(&pattern).arg("COUNT").arg(PAGE);
         let page = match visit.ask(&scan).await {
             Ok(page) => page,
-            Err(trouble) if is_forbidden(&trouble) => {
-                return Ok(Finding::warning("keys", "not looked at: the user may not run SCAN", "allow +scan +type"));
+            Err(trouble) if is_lost(&trouble) => return Err(trouble),
+            Err(trouble) => {
+                return Ok(Finding::warning("keys", format!("not looked at: {trouble}"), "allow +scan +type"));
             }
-            Err(trouble) => return Err(trouble),
         };
         let Ok((next, names)) = redis::from_redis_value::<(String, Vec<Vec<u8>>)>(page) else {
             let help = "please report it, with the kind and version of the server";
             return Ok(Finding::warning("keys", "not looked at: its answer to SCAN is not understood", help));
         };
-        let found = match look(visit, prefix, &names).await? {
-            Some(found) => found,
-            None => {
-                return Ok(Finding::warning("keys", "not looked at: the user may not run TYPE", "allow +scan +type"));
+        let found = match look(visit, prefix, &names).await {
+            Ok(found) => found,
+            Err(trouble) if is_lost(&trouble) => return Err(trouble),
+            Err(trouble) => {
+                return Ok(Finding::warning("keys", format!("not looked at: {trouble}"), "allow +pttl +type"));
             }
         };
         let count = keys.count.get_or_insert(0);
@@ -101,7 +104,12 @@ pub(super) async fn examine(
                 && keys.without_ttl.add(name, &mut remembered)
                 && let Some(longest) = repair
             {
-                keys.repaired += u64::from(mend(visit, name, kind, longest, now).await?);
+                match mend(visit, name, kind, longest, now).await {
+                    Ok(mended) => keys.repaired += u64::from(mended),
+                    Err(trouble) if is_lost(&trouble) => return Err(trouble),
+                    // It has changed meanwhile, or may not be touched. It is told as not repaired.
+                    Err(_) => {}
+                }
             }
         }
         cursor = next;
@@ -112,13 +120,12 @@ pub(super) async fn examine(
     }
 }
 
-/// What each of these keys is, and whether it would stay for ever. `None` if the user may not look. Those that are gone
-/// meanwhile are left out.
+/// What each of these keys is, and whether it would stay for ever. Those that are gone meanwhile are left out.
 async fn look<'a>(
     visit: &mut Visit,
     prefix: &str,
     names: &'a [Vec<u8>],
-) -> Result<Option<Vec<(&'a [u8], Kind, bool)>>, Trouble> {
+) -> Result<Vec<(&'a [u8], Kind, bool)>, Trouble> {
     let mut commands = redis::pipe();
     for name in names {
         commands.cmd("PTTL").arg(name).cmd("TYPE").arg(name);
@@ -127,18 +134,17 @@ async fn look<'a>(
     let mut found = Vec::with_capacity(names.len());
     for name in names {
         let (Some(ttl), Some(kind)) = (answers.next(), answers.next()) else { break };
-        let kind = match kind {
-            Ok(Value::SimpleString(kind)) => kind,
-            Err(trouble) if is_forbidden(&trouble) => return Ok(None),
-            _ => String::new(),
-        };
         let immortal = match ttl? {
             Value::Int(-2) => continue,
             ttl => ttl == Value::Int(-1),
         };
-        found.push((name.as_slice(), kind_of(prefix, name, &kind), immortal));
+        let kind = match kind? {
+            Value::SimpleString(kind) => kind_of(prefix, name, &kind),
+            _ => Kind::Odd,
+        };
+        found.push((name.as_slice(), kind, immortal));
     }
-    Ok(Some(found))
+    Ok(found)
 }
 
 /// `prefix:{subject}:rule` is a counter and a string, `prefix:{subject}.log:rule` the entries of a log and a sorted set.
@@ -155,18 +161,16 @@ fn kind_of(prefix: &str, name: &[u8], kind: &str) -> Kind {
 /// Gives a key its TTL, unless a request has been faster. Whether it was needed.
 async fn mend(visit: &mut Visit, name: &[u8], kind: Kind, longest: Duration, now: Moment) -> Result<bool, Trouble> {
     const MEND: &str = "return redis.call('PTTL', KEYS[1]) == -1 and redis.call('PEXPIRE', KEYS[1], ARGV[1]) or 0";
-    let mut read = redis::cmd(if kind == Kind::Entries { "ZRANGE" } else { "GET" });
-    read.arg(name);
-    if kind == Kind::Entries {
-        read.arg(-1).arg(-1).arg("WITHSCORES");
-    }
-    let held = visit.ask(&read).await?;
-    let clear = match kind {
-        Kind::Entries => newest(&held).map(|newest| newest.plus_micros(micros(longest))),
-        _ => text(&held).and_then(|state| clear_at(state, longest)),
+    // With what the store's user may do already.
+    let clear = if kind == Kind::Entries {
+        let held = visit.ask(redis::cmd("ZRANGE").arg(name).arg(-1).arg(-1).arg("WITHSCORES")).await?;
+        newest(&held).map(|newest| newest.plus_micros(micros(longest)))
+    } else {
+        let held = visit.ask(redis::cmd("MGET").arg(name)).await?;
+        state(held).and_then(|state| clear_at(&state, longest))
     };
     let ttl = match clear {
-        Some(clear) => clear.micros_since(now).div_ceil(1_000) + SLACK,
+        Some(clear) => clear.micros_since(now).div_ceil(1_000).saturating_add(SLACK).min(LONGEST),
         None => micros(UNREADABLE) / 1_000,
     };
     let mended = visit.ask(redis::cmd("EVAL").arg(MEND).arg(1).arg(name).arg(ttl)).await?;
@@ -195,11 +199,9 @@ fn newest(held: &Value) -> Option<Moment> {
     (score >= 0.0).then_some(Moment::from_micros(score as u64))
 }
 
-fn text(held: &Value) -> Option<&str> {
-    match held {
-        Value::BulkString(bytes) => str::from_utf8(bytes).ok(),
-        _ => None,
-    }
+fn state(held: Value) -> Option<String> {
+    let [state] = redis::from_redis_value::<[Option<String>; 1]>(held).ok()?;
+    state
 }
 
 fn micros(duration: Duration) -> u64 {
@@ -217,15 +219,15 @@ fn finding(keys: &Keys, before: &Keys, prefix: &str, repaired: bool) -> Finding 
         _ if repaired => format!("{} under {prefix}:, {immortal} without a TTL, {mended} repaired", counted(count)),
         _ => format!("{} under {prefix}:, {immortal} without a TTL, which would stay for ever", counted(count)),
     };
+    let mut help = Vec::new();
+    if immortal > mended {
+        help.push("--repair gives them a TTL");
+    }
     if odd > 0 {
         message.push_str(&format!(", {odd} that aforo has not written"));
-        let help = "is something else using this prefix? choose another by `prefix`";
-        return Finding::warning("keys", message, help);
+        help.push("if something else uses this prefix, choose another");
     }
-    if immortal > mended {
-        return Finding::warning("keys", message, "aforo doctor --repair gives them one");
-    }
-    Finding::ok("keys", message)
+    if help.is_empty() { Finding::ok("keys", message) } else { Finding::warning("keys", message, help.join("; ")) }
 }
 
 fn counted(keys: u64) -> String {

@@ -3,7 +3,7 @@
 use aforo_core::{Hit, Hits, Key, Moment, Op, Quota};
 
 use crate::counters::Counters;
-use crate::doctor::Finding;
+use crate::doctor::{Finding, is_lost};
 use crate::naming::Naming;
 use crate::question;
 use crate::servers::visit::Visit;
@@ -53,7 +53,11 @@ pub(super) async fn run(visit: &mut Visit, naming: &Naming, subject: &[u8]) -> R
         hits.iter().for_each(|hit| {
             delete.arg(naming.counter(&hit.key)).arg(naming.log(&hit.key));
         });
-        visit.ask(&delete).await?;
+        if let Err(trouble) = visit.ask(&delete).await
+            && is_lost(&trouble)
+        {
+            return Err(trouble);
+        }
         match tried {
             Ok(None) => {}
             Ok(Some(wrong)) => {
@@ -61,6 +65,7 @@ pub(super) async fn run(visit: &mut Visit, naming: &Naming, subject: &[u8]) -> R
                     "does it run Lua 5.1 as Redis does? please report it, with the kind and version of the server";
                 return Ok(Finding::fault("script", format!("{case}: {wrong}"), help));
             }
+            Err(trouble) if is_lost(&trouble) => return Err(trouble),
             Err(trouble) => return Ok(refused(trouble)),
         }
     }
@@ -116,7 +121,7 @@ fn refused(trouble: Trouble) -> Finding {
     } else if says("CLUSTERDOWN") {
         "the Cluster has lost some slots: see CLUSTER INFO"
     } else if says("MOVED") || says("ASK") {
-        "slots are on their way to another server: look again when that is done"
+        "slots are on their way to another server, or it is a node of a Cluster, which is written redis-cluster://"
     } else if says("BUSY") {
         "somebody's script runs without end: SCRIPT KILL"
     } else {
