@@ -14,6 +14,7 @@
 mod allowance;
 mod answer;
 mod asking;
+mod clients;
 mod denied;
 mod describe;
 mod digest;
@@ -22,6 +23,7 @@ mod exemption;
 mod fallback;
 mod file;
 mod headers;
+mod identity;
 mod invalid;
 mod limiter;
 mod meeting;
@@ -41,6 +43,7 @@ mod worst_case;
 pub use allowance::Allowance;
 pub use answer::{Answer, Outcome};
 pub use asking::Asking;
+pub use clients::{ClientHeader, Clients, Networks};
 pub use denied::{Denied, PLACEHOLDERS};
 pub use describe::Describe;
 pub use exemption::Exemption;
@@ -48,6 +51,7 @@ pub use file::{
     Admin, File, Gateway, Mistake, Mistakes, StoreSettings, StoreUrl, Timeouts, Tls, Token, reference, schema,
 };
 pub use headers::{Headers, Legacy, LegacyReset, Standard, Upstream};
+pub use identity::{ApiKey, ApiKeys, Identify, Identity, Jwt, JwtKey, Proof};
 pub use invalid::Invalid;
 pub use limiter::Limiter;
 pub use meeting::Meeting;

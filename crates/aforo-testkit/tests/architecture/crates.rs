@@ -48,6 +48,7 @@ const LAYERS: &[Layer] = &[
         imports: &[
             ("aforo-core", "quotas, keys, hits, the store trait"),
             ("arc-swap", "a policy is swapped whole, without a lock on the way of requests"),
+            ("ipnet", "networks of addresses"),
             ("saphyr-parser", "YAML events with line and column"),
             ("serde_json", "the JSON Schema and the escapes of templates"),
             ("sha2", "the digest of a key too long to be written out, the same in every process"),
