@@ -160,6 +160,14 @@ async fn a_user_who_may_not_touch_our_keys_is_told_which() {
 }
 
 #[tokio::test]
+async fn a_server_that_lacks_a_command_cannot_run_the_script() {
+    let server = RedisServer::with(&["--rename-command", "ZREMRANGEBYRANK", "CUT"]);
+    let report = examined(&server.url()).await;
+    assert_fault(&report, "script", "nknown", "Lua 5.1");
+    assert!(found(&report, "script").message.starts_with("sliding-log: "), "{report:#?}");
+}
+
+#[tokio::test]
 async fn three_keys_without_a_ttl_are_listed_and_repaired_and_nobody_elses() {
     let server = RedisServer::start();
     let now: u64 = server.command(&["TIME"]).list()[0].text().parse::<u64>().unwrap() * 1_000_000;

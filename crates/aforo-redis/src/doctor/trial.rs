@@ -66,7 +66,7 @@ pub(super) async fn run(visit: &mut Visit, naming: &Naming, subject: &[u8]) -> R
                 return Ok(Finding::fault("script", format!("{case}: {wrong}"), help));
             }
             Err(trouble) if is_lost(&trouble) => return Err(trouble),
-            Err(trouble) => return Ok(refused(trouble)),
+            Err(trouble) => return Ok(refused(&trouble.of(case))),
         }
     }
     Ok(Finding::ok("script", "takes, peeks and refunds are answered right by all four algorithms"))
@@ -107,7 +107,7 @@ async fn steps(visit: &mut Visit, naming: &Naming, hits: &Hits) -> Result<Option
 }
 
 /// Why the server did not run it.
-fn refused(trouble: Trouble) -> Finding {
+fn refused(trouble: &Trouble) -> Finding {
     let text = trouble.to_string();
     let says = |word: &str| text.contains(word);
     let help = if says("OOM") {
