@@ -251,6 +251,10 @@ fn what_looks_like_no_good_is_warned_of() {
             "store: redis://127.0.0.1\nrules: { a: { quota: 10/s, cost: 6, share: 50% } }",
             "a cost of 6 never fits the rule `a` while the store is down, when it allows 5 at once",
         ),
+        (
+            "store: { url: redis://127.0.0.1, share: 1% }\nrules: { a: { quota: 50/s } }\nroutes: [{ match: GET /b, rules: { a: { cost: 1 } } }]",
+            "1% of the 50 that the rule `a` allows is less than 1, and 1 is allowed",
+        ),
     ] {
         let warnings = read(text).warnings;
         assert_eq!(warnings.iter().map(|warning| warning.message.as_str()).collect::<Vec<_>>(), [message], "{text}");
@@ -262,7 +266,7 @@ fn what_looks_like_no_good_is_warned_of() {
         "rules: { a: { quota: 5/s, per: ip }, b: { quota: 1000/s, per: everyone } }",
         "rules: { a: { quota: 5/s }, b: { quota: 15/s, algorithm: sliding-window } }",
         "rules: { a: { quota: 5/s } }\nroutes: [{ match: REPORT /a }]",
-        "rules: { a: { quota: 5/s, cost: 3, share: 10%, when_down: deny } }",
+        "rules: { a: { quota: 5/s, cost: 3, share: 10% } }",
         "store: redis://127.0.0.1\nrules: { a: { quota: 5/s, cost: 3, share: 10%, when_down: deny } }",
         "store: { url: redis://127.0.0.1, share: 20%, timeout: 1s }\nrules: { a: { quota: 5/s } }",
     ] {
