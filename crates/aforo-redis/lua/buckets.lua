@@ -39,7 +39,8 @@ do
     for i = 1, hits do
       local clear_in = ceil(charged[i] / ARGV[p + 5]) * ARGV[p + 6] + at[i] - now
       local state = format('t%.0f %.0f %s', charged[i], at[i], ARGV[p + 4])
-      call('SET', KEYS[i], state, 'PX', ceil(clear_in / 1000) + slack)
+      local ttl = ceil(clear_in / 1000) + slack
+      call('SET', KEYS[i], state, 'PX', ttl < longest and ttl or longest)
       p = p + 7
     end
     return { time[1], time[2], 1, unpack(raws) }

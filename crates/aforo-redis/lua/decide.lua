@@ -87,13 +87,13 @@ for i = 1, hits do
     ttl = ttl_sliding_log(y[i], b, now)
     if write then
       if refund then
-        refund_sliding_log(key, set, d + 0, b + 0, y[i], lumps[i], taken_at + 0, now)
+        refund_sliding_log(key, set, d + 0, b + 0, x[i], y[i], lumps[i], taken_at + 0, now)
       else
         write_sliding_log(key, set, d + 0, a + 0, b + 0, y[i], z[i], lumps[i], now)
       end
       if not charge then
         -- What was told no longer holds, and the engine has no entries to see for itself.
-        local _, live, newest, leaving = weigh_sliding_log(call('GET', key), set, cost, a + 0, b + 0, now)
+        local _, live, newest, leaving = weigh_sliding_log(reread(key), set, cost, a + 0, b + 0, now)
         reply[i + 3] = reply[i + 3] .. tell_sliding_log(live, newest, leaving)
       end
     elseif call('PTTL', set) == -1 then

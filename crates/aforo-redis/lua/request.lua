@@ -11,6 +11,8 @@ local call, format, match, ceil, floor = redis.call, string.format, string.match
 local op, hits = ARGV[1], floor(#ARGV / 7)
 -- Milliseconds that a counter outlives its debt. On the clock of a test it is an hour, for a test takes its time.
 local slack = 1000
+-- The most milliseconds of a TTL, thirty thousand years: not far above, Lua would write an exponent.
+local longest = 1e15
 local time = ARGV[7 * hits + 2] or ''
 if time == '' then
   time = call('TIME')

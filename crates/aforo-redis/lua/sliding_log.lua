@@ -1,6 +1,17 @@
 -- Mirrors aforo-core/src/algorithm/sliding_log.rs. The entries lie in a sorted set, scored by their moments and named by
 -- their number, so that two units of one moment are two entries.
 
+-- What a counter holds by now.
+local function reread(key)
+  return call('MGET', key)[1]
+end
+
+-- How many entries lie in a set, or nothing if it is no set of ours.
+local function entries_in(set)
+  local count = redis.pcall('ZCARD', set)
+  return type(count) == 'number' and count or nil
+end
+
 -- The entries that count at `now`: how many, the moment of the newest, that of the last one which must leave before the
 -- cost fits, how many have left the window, and what comes instead of the set if another algorithm has counted:
 -- that many units at one moment.
@@ -15,9 +26,8 @@ local function settle_sliding_log(raw, set, cost, limit, window, now)
   end
   newest = newest + 0
   local from = max(now, newest)
-  local total = redis.pcall('ZCARD', set)
-  if type(total) == 'table' then
-    -- Not a set of ours.
+  local total = entries_in(set)
+  if not total then
     return 0, now, now, 0, now, 0
   end
   local gone = call('ZCOUNT', set, '-inf', format('%.0f', from - window))
@@ -84,9 +94,8 @@ end
 -- Drops what has left the window, adds the units, and keeps no more than the limit: charge and overcharge.
 local function write_sliding_log(key, set, cost, limit, window, newest, from, lump, now)
   -- Read again: an earlier hit of this request may have been counted in the same log.
-  local raw = call('GET', key)
-  local number = number_of(raw)
-  if lump and not number then
+  local number = number_of(reread(key))
+  if lump and not (number and entries_in(set)) then
     call('DEL', set)
     number = add_entries(set, lump, newest, 0)
   else
@@ -101,12 +110,15 @@ local function write_sliding_log(key, set, cost, limit, window, newest, from, lu
   write_summary(key, set, kept, from, number, window, now)
 end
 
--- Removes as many entries of the moment as were taken then.
-local function refund_sliding_log(key, set, cost, window, newest, lump, taken_at, now)
+-- Removes as many entries of the moment as were taken then, unless all have left the window.
+local function refund_sliding_log(key, set, cost, window, live, newest, lump, taken_at, now)
+  if live == 0 then
+    return
+  end
   local moment = format('%.0f', taken_at)
-  local number = number_of(call('GET', key))
-  if lump and not number then
-    if lump == 0 or newest ~= taken_at then
+  local number = number_of(reread(key))
+  if lump and not (number and entries_in(set)) then
+    if newest ~= taken_at then
       return
     end
     call('DEL', set)

@@ -25,19 +25,28 @@ end
 -- Units in use when the counter was last charged, whatever the algorithm, and when that was: State::usage. What no
 -- algorithm has written counts as fresh.
 local function usage(raw)
-  local letter, a, b, c, d = match(raw or '', '^(%a)(%d+) (%d+) ?(%d*) ?(%d*)$')
-  if letter == 't' then
-    return ceil(a / max(c, 1)), b + 0
-  elseif letter == 'f' or letter == 'l' then
-    return a + 0, b + 0
-  elseif letter == 's' then
-    local left = d - c % d
-    return share(a + 0, left, d + 0) + b, c + 0
+  raw = raw or ''
+  local used, at = match(raw, '^f(%d+) (%d+)$')
+  if not used then
+    used, at = match(raw, '^l(%d+) (%d+) %d+$')
+  end
+  if used then
+    return used + 0, at + 0
+  end
+  local debt, since, per_unit = match(raw, '^t(%d+) (%d+) ([1-9]%d*)$')
+  if debt then
+    return ceil(debt / per_unit), since + 0
+  end
+  local previous, current, last, window = match(raw, '^s(%d+) (%d+) (%d+) ([1-9]%d*)$')
+  if previous then
+    local left = window - last % window
+    return share(previous + 0, left, window + 0) + current, last + 0
   end
   return 0, 0
 end
 
--- Milliseconds until a counter that is clear in so many microseconds may be forgotten.
+-- Milliseconds until a counter that is clear in so many microseconds may be forgotten. One that lost its TTL may have been
+-- clear for long.
 local function forget_in(micros)
-  return ceil(micros / 1000) + slack
+  return min(max(ceil(micros / 1000) + slack, 1), longest)
 end

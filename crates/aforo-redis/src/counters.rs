@@ -103,9 +103,10 @@ fn state_of(text: &[u8]) -> Option<State> {
     let mut numbers = numbers.split(|&byte| byte == b' ').map(number);
     let mut next = || numbers.next()?;
     let units = |number: u64| u32::try_from(number).ok();
-    Some(match letter {
+    let some = |number: u64| (number > 0).then_some(number);
+    let state = match letter {
         b't' => {
-            let (debt, at, per_unit) = (next()?, Moment::from_micros(next()?), next()?);
+            let (debt, at, per_unit) = (next()?, Moment::from_micros(next()?), some(next()?)?);
             State::TokenBucket { debt, at, grain: Grain { per_unit, per_tick: 1, tick: 1 } }
         }
         b'f' => {
@@ -114,14 +115,16 @@ fn state_of(text: &[u8]) -> Option<State> {
         }
         b's' => {
             let (previous, current) = (units(next()?)?, units(next()?)?);
-            State::SlidingWindow { previous, current, at: Moment::from_micros(next()?), window: next()? }
+            let (at, window) = (Moment::from_micros(next()?), some(next()?)?);
+            State::SlidingWindow { previous, current, at, window }
         }
         b'l' => {
-            let (live, newest) = (units(next()?)?, Moment::from_micros(next()?));
+            let (live, newest, _) = (units(next()?)?, Moment::from_micros(next()?), next()?);
             State::SlidingLog { live, newest, window: 1 }
         }
         _ => return None,
-    })
+    };
+    numbers.next().is_none().then_some(state)
 }
 
 fn bytes(value: &Value) -> Option<&[u8]> {
@@ -132,7 +135,9 @@ fn bytes(value: &Value) -> Option<&[u8]> {
 }
 
 fn number(digits: &[u8]) -> Option<u64> {
-    str::from_utf8(digits).ok()?.parse().ok()
+    // A sign can be read, but Lua writes none.
+    let digits = str::from_utf8(digits).ok().filter(|digits| !digits.starts_with('+'))?;
+    digits.parse().ok()
 }
 
 /// The script's decision once more, for the words of it.
