@@ -126,6 +126,8 @@ impl Store for RedisStore {
 #[must_use = "nothing is known until it is awaited"]
 pub struct Deciding(Inner);
 
+// A refusal that is remembered allocates nothing.
+#[allow(clippy::large_enum_variant)]
 enum Inner {
     Known(Option<Decision>),
     Asked(Pin<Box<dyn Future<Output = Result<Decision, StoreError>> + Send>>),
@@ -182,9 +184,10 @@ impl Shared {
         let asked_at = Instant::now();
         let call = question::call(op, hits, &self.naming, self.now());
         let answer = self.servers.call(&call, deadline).await?;
+        let told_at = Instant::now();
         let told = Counters::read(&answer, hits).map(|before| {
             let (decision, after) = before.decide(op, hits);
-            Told { decision, before, after, asked_at }
+            Told { decision, before, after, asked_at, told_at }
         });
         let Some(told) = told else {
             return Err(self.odd("the script's answer cannot be read"));
@@ -213,6 +216,8 @@ pub(crate) struct Told {
     pub(crate) after: [Counter; MAX_HITS],
     /// When it was asked, by our clock.
     pub(crate) asked_at: Instant,
+    /// When the answer came.
+    pub(crate) told_at: Instant,
 }
 
 /// A take of a counter of our own: it needs all that a real one needs. Where a slot matters, its subject is sought until it
