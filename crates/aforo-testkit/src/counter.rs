@@ -66,6 +66,9 @@ impl Counter {
             return;
         }
         let Entries(mut entries) = self.entries(quota).into_owned();
+        if weighed.before == State::Fresh || !entries.contains(&taken_at) {
+            return;
+        }
         let mut left = cost.units();
         entries.retain(|at| {
             let given_back = left > 0 && *at == taken_at;
