@@ -1,4 +1,6 @@
 //! The suite that every store must pass, on a real Redis. The scripts are told the time, all else is as in production.
+// A panic is how a test fails.
+#![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
 use std::time::Duration;

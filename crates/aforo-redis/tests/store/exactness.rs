@@ -1,0 +1,78 @@
+//! Never one unit too many, never one lost.
+
+use aforo_core::{Hit, Mode};
+use aforo_testkit::eventually;
+use aforo_testkit::servers::{RedisCluster, RedisServer};
+use tokio::runtime::Runtime;
+
+use crate::asking::{MONTH, admitted, each_algorithm, hit, peek, store};
+use crate::fleet::{Task, sail};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thousand_takes_at_once_are_granted_just_what_each_algorithm_allows() {
+    let server = RedisServer::start();
+    let store = store(&server.url());
+    for (number, quota) in each_algorithm(500, MONTH).into_iter().enumerate() {
+        let hit = hit(&format!("rule{number}"), "client", quota);
+        assert_eq!(admitted(&store, &[hit], 1_000).await, 500, "{quota:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_least_of_five_quotas_decides_whichever_it_is() {
+    let server = RedisServer::start();
+    let store = store(&server.url());
+    for least in 0..5 {
+        let quotas = each_algorithm(800, MONTH)
+            .into_iter()
+            .enumerate()
+            .map(|(rule, quota)| if rule == least { each_algorithm(300, MONTH)[rule] } else { quota });
+        let mut hits: Vec<Hit> =
+            quotas.zip('a'..).map(|(quota, rule)| hit(&rule.to_string(), &least.to_string(), quota)).collect();
+        // It stops nobody, and what it could not grant is not counted.
+        hits.push(Hit { mode: Mode::Shadow, ..hit("shadow", &least.to_string(), each_algorithm(100, MONTH)[least]) });
+        assert_eq!(admitted(&store, &hits, 600).await, 300, "rule {least}");
+        let looked = peek(&store, &hits).await;
+        let left: Vec<u32> = looked.verdicts().map(|verdict| verdict.remaining).collect();
+        let expected: Vec<u32> = (0..5).map(|rule| if rule == least { 0 } else { 500 }).chain([0]).collect();
+        assert_eq!(left, expected, "rule {least}");
+    }
+}
+
+#[test]
+fn eight_processes_are_granted_just_the_limit_of_three_rules() {
+    let server = RedisServer::start();
+    assert_eq!(sail(Task::OneSubject, &server.url(), 8).iter().sum::<usize>(), 500);
+    assert_eq!(left(&server.url(), Task::OneSubject), [0, 100, 200]);
+}
+
+#[test]
+fn eight_processes_are_granted_just_the_limit_of_one_subject_in_a_cluster() {
+    let cluster = RedisCluster::start(3);
+    assert_eq!(sail(Task::OneSubject, &cluster.url(), 8).iter().sum::<usize>(), 500);
+    assert_eq!(left(&cluster.url(), Task::OneSubject), [0, 100, 200]);
+}
+
+#[test]
+fn rules_on_three_nodes_of_a_cluster_never_grant_too_much_and_lose_nothing() {
+    let cluster = RedisCluster::start(3);
+    let granted = sail(Task::ThreeSubjects, &cluster.url(), 8).iter().sum::<usize>();
+    assert!((1..=500).contains(&granted), "{granted}");
+    assert_eq!(
+        cluster.nodes().iter().filter(|node| !node.keys("aforo:*").is_empty()).count(),
+        3,
+        "it lies on all nodes"
+    );
+    // What was granted on one node and refused on another comes back, if only in a moment.
+    let granted = granted as u32;
+    let expected = [500 - granted, 600 - granted, 700 - granted];
+    eventually("every unit is back", || (left(&cluster.url(), Task::ThreeSubjects) == expected).then_some(()));
+}
+
+/// What is left of each rule.
+fn left(url: &str, task: Task) -> Vec<u32> {
+    Runtime::new().unwrap().block_on(async {
+        let looked = peek(&store(url), &task.hits(0)).await;
+        looked.verdicts().map(|verdict| verdict.remaining).collect()
+    })
+}
