@@ -146,12 +146,15 @@ impl Doctor {
             least_acl: permissions::least_acl(&self.settings),
         };
         for arrived in arrival::reach(&self.settings.address, &mut report.findings).await {
-            let lost = self.visit(arrived, &mut report, &mut progress).await.err();
-            if let Some((server, trouble)) = lost {
+            let server = arrived.visit.endpoint.to_string();
+            let first = report.findings.len();
+            if let Err(trouble) = self.look(arrived, &mut report, &mut progress).await {
                 let help = "see the server's log: is it busy with a slow command, or out of memory?";
                 let refused = arrival::refused_login(&self.settings.address, &trouble);
-                let finding = refused.unwrap_or_else(|| Finding::fault("connection", trouble, help));
-                report.findings.push(finding.at(server));
+                report.findings.push(refused.unwrap_or_else(|| Finding::fault("connection", trouble, help)));
+            }
+            for finding in report.findings.iter_mut().skip(first) {
+                finding.server = Some(server.clone());
             }
         }
         clock::compare(&report.servers, &mut report.findings);
@@ -159,29 +162,13 @@ impl Doctor {
     }
 
     /// All that is to be looked at on one server. It ends early where the rest would only say the same.
-    async fn visit(
-        &self,
-        arrived: Arrived,
-        report: &mut Report,
-        progress: &mut impl FnMut(u64),
-    ) -> Result<(), (String, Trouble)> {
-        let Arrived { mut visit, mut slots } = arrived;
-        let server = visit.endpoint.to_string();
-        let first = report.findings.len();
-        let examined = self.look(&mut visit, &mut slots, report, progress).await;
-        for finding in report.findings.iter_mut().skip(first) {
-            finding.server = Some(server.clone());
-        }
-        examined.map_err(|trouble| (server, trouble))
-    }
-
     async fn look(
         &self,
-        visit: &mut Visit,
-        slots: &mut arrival::Slots,
+        Arrived { mut visit, slots }: Arrived,
         report: &mut Report,
         progress: &mut impl FnMut(u64),
     ) -> Result<(), Trouble> {
+        let visit = &mut visit;
         let Report { servers, findings, keys, .. } = report;
         let naming = Naming::new(self.settings.prefix.clone());
         let place = servers.len();
@@ -200,9 +187,9 @@ impl Doctor {
             findings.push(trial::run(visit, &naming, &subject).await?);
         }
         if let Some(fields) = &fields {
-            memory::examine(visit, fields, findings).await?;
+            memory::examine(visit, fields, findings).await;
         }
-        let measured = latency::measure(visit, &naming, &subject).await?;
+        let measured = latency::measure(visit, &naming, &subject).await;
         findings.extend(clock::finding(measured.clock_ahead_micros));
         findings.extend(measured.finding(self.settings.timeout));
         if let Some(server) = servers.get_mut(place) {

@@ -160,6 +160,17 @@ async fn a_user_who_may_not_touch_our_keys_is_told_which() {
 }
 
 #[tokio::test]
+async fn another_database_must_be_there_and_may_be_forbidden() {
+    let server = RedisServer::start();
+    let url = |database: u32| format!("{}/{database}", url_of(&server, "aforo:secret"));
+    obey(&server, &doctor(&url(0)).examine(|_| {}).await.least_acl);
+    assert_fault(&examined(&url(2)).await, "permissions", "NOPERM", "+select");
+    obey(&server, &examined(&url(2)).await.least_acl);
+    assert!(examined(&url(2)).await.is_healthy());
+    assert_fault(&examined(&url(99)).await, "address", "has no database 99", "0 to 15");
+}
+
+#[tokio::test]
 async fn a_server_that_lacks_a_command_cannot_run_the_script() {
     let server = RedisServer::with(&["--rename-command", "ZREMRANGEBYRANK", "CUT"]);
     let report = examined(&server.url()).await;

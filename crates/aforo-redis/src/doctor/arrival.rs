@@ -77,6 +77,13 @@ fn unreached(address: &Address, trouble: &Trouble) -> Finding {
         let message = format!("the server has no database {}", address.database);
         return Finding::fault("address", message, "take one that it has: most have 0 to 15, some have 0 alone");
     }
+    if super::is_forbidden(trouble) {
+        return Finding::fault(
+            "permissions",
+            trouble,
+            "a database other than 0 needs +select; or leave the database out",
+        );
+    }
     let (ours, other) = if address.tls { ("TLS", "redis") } else { ("no TLS", "rediss") };
     let help = if says("refused") {
         "is the server running, and are host and port right?".to_owned()

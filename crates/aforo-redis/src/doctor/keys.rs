@@ -220,8 +220,10 @@ fn finding(keys: &Keys, before: &Keys, prefix: &str, repaired: bool) -> Finding 
         _ => format!("{} under {prefix}:, {immortal} without a TTL, which would stay for ever", counted(count)),
     };
     let mut help = Vec::new();
-    if immortal > mended {
-        help.push("--repair gives them a TTL");
+    match immortal > mended {
+        true if repaired => help.push("the others have changed meanwhile: look again"),
+        true => help.push("--repair gives them a TTL"),
+        false => {}
     }
     if odd > 0 {
         message.push_str(&format!(", {odd} that aforo has not written"));

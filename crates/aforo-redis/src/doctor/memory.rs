@@ -3,17 +3,15 @@
 use crate::doctor::fields::Fields;
 use crate::doctor::{Finding, Severity};
 use crate::servers::visit::Visit;
-use crate::trouble::Trouble;
 
 const OWN: &str =
     "best is a Redis of its own for counters, with `maxmemory-policy noeviction` and more memory than they need";
 
 /// Looks at memory, durability and replicas.
-pub(super) async fn examine(visit: &mut Visit, fields: &Fields, findings: &mut Vec<Finding>) -> Result<(), Trouble> {
+pub(super) async fn examine(visit: &mut Visit, fields: &Fields, findings: &mut Vec<Finding>) {
     findings.extend(memory(fields));
     findings.push(durability(visit, fields).await);
     findings.extend(replicas(fields));
-    Ok(())
 }
 
 /// What happens when memory is full.
