@@ -17,9 +17,10 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts a program that keeps its files in `folder`.
+    /// Starts a program that keeps its files in `folder`. It runs there, too: Redis opens its log before it goes to its
+    /// folder, and would leave an empty one here.
     pub(super) fn start(command: &mut Command, folder: &Path) -> Process {
-        let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let quiet = command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let program = quiet.spawn().unwrap_or_else(|error| panic!("{command:?} does not start: {error}"));
         let watch = Command::new("sh")
             .args(["-c", WATCH, "sh", &program.id().to_string()])
