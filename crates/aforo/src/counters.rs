@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::future::{Future, Ready, ready};
-use std::num::{NonZeroU8, NonZeroUsize};
+use std::num::NonZeroUsize;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -143,15 +143,8 @@ fn max_keys(settings: &StoreSettings) -> Result<NonZeroUsize, InvalidStore> {
 pub fn redis_settings(settings: &StoreSettings) -> Result<Option<Settings>, InvalidStore> {
     let StoreSettings::Redis { url, timeout, prefix, connections, .. } = settings else { return Ok(None) };
     let address: Address = url.expose().parse().map_err(|error| InvalidStore(format!("store.url: {error}")))?;
-    let connections = u8::try_from(*connections).ok().and_then(NonZeroU8::new);
-    let mut settings = Settings::new(address)
-        .timeout(*timeout)
-        .prefix(prefix.clone())
-        .map_err(|error| InvalidStore(format!("store.{error}")))?;
-    if let Some(connections) = connections {
-        settings = settings.connections(connections);
-    }
-    Ok(Some(settings))
+    let settings = Settings::new(address).timeout(*timeout).connections(*connections).prefix(prefix.clone());
+    settings.map(Some).map_err(|error| InvalidStore(format!("store.{error}")))
 }
 
 impl Store for Counters {
