@@ -79,8 +79,11 @@ pub struct ApiKey {
 pub trait Identify: fmt::Debug + Send + Sync {
     /// Who it is, by the first proof that verifies. `header` gives the values of a header, one for each line;
     /// `from_trusted_proxy` says whether the peer is one. What does not verify is nobody.
-    fn identify(&self, header: &dyn Fn(&str, &mut dyn FnMut(&[u8])), from_trusted_proxy: bool) -> Option<Identity>;
+    fn identify(&self, header: &HeaderLines<'_>, from_trusted_proxy: bool) -> Option<Identity>;
 }
+
+/// The values of the header of that name (in lower case), one for each line, each given to the function.
+pub type HeaderLines<'a> = dyn Fn(&str, &mut dyn FnMut(&[u8])) + 'a;
 
 impl fmt::Debug for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -51,7 +51,7 @@ pub use file::{
     Admin, File, Gateway, Mistake, Mistakes, StoreSettings, StoreUrl, Timeouts, Tls, Token, reference, schema,
 };
 pub use headers::{Headers, Legacy, LegacyReset, Standard, Upstream};
-pub use identity::{ApiKey, ApiKeys, Identify, Identity, Jwt, JwtKey, Proof};
+pub use identity::{ApiKey, ApiKeys, HeaderLines, Identify, Identity, Jwt, JwtKey, Proof};
 pub use invalid::Invalid;
 pub use limiter::Limiter;
 pub use meeting::Meeting;

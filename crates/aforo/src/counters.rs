@@ -25,6 +25,7 @@ use aforo_redis::{Address, RedisStore, Settings};
 /// # }
 /// ```
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "a process has one")]
 pub enum Counters {
     /// In this process.
     Memory(MemoryStore),
