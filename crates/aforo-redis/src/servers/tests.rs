@@ -65,29 +65,33 @@ async fn count(servers: &Servers, key: &str) -> Result<i64, Trouble> {
     })
 }
 
-/// Asks until there is an answer.
-async fn answered(servers: &Servers, key: &str) -> i64 {
+/// Looks every few milliseconds until there is something, and returns it.
+async fn eventually<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {
-        match count(servers, key).await {
-            Ok(count) => return count,
-            Err(trouble) => assert!(Instant::now() < deadline, "still {trouble}"),
+        if let Some(found) = look().await {
+            return found;
         }
+        assert!(Instant::now() < deadline, "not within 20 s: {what}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 
+/// Asks until there is an answer.
+async fn answered(servers: &Servers, key: &str) -> i64 {
+    eventually("an answer", async || count(servers, key).await.ok()).await
+}
+
 /// Asks until the breaker is open, and returns what it says.
 async fn given_up(servers: &Servers, key: &str) -> String {
-    let deadline = Instant::now() + Duration::from_secs(20);
-    loop {
-        let answer = count(servers, key).await;
-        if let State::Down { trouble, .. } = servers.health().state {
-            return trouble;
+    eventually("the server is given up", async || {
+        let _ = count(servers, key).await;
+        match servers.health().state {
+            State::Down { trouble, .. } => Some(trouble),
+            _ => None,
         }
-        assert!(Instant::now() < deadline, "still {answer:?}");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    })
+    .await
 }
 
 /// The longest of some calls while the breaker is open.

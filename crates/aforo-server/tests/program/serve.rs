@@ -65,7 +65,7 @@ fn nothing_to_serve_is_a_fault_of_the_call() {
     let ended = run(&["serve", "--config", file.to_str().unwrap()]);
     assert_eq!(ended.status.code(), Some(1), "a policy without a door");
     assert!(text(&ended.stderr).contains("gateway"));
-    for (argument, value) in [("--store", "redis://127.0.0.1"), ("--upstream", "https://a"), ("--admin", "0.0.0.0:0")] {
+    for (argument, value) in [("--store", "etcd://127.0.0.1"), ("--upstream", "https://a"), ("--admin", "0.0.0.0:0")] {
         let ended = run(&["serve", "--listen", "127.0.0.1:0", "--upstream", "http://127.0.0.1:1", argument, value]);
         assert_eq!(ended.status.code(), Some(2), "{argument} {value}: {}", text(&ended.stderr));
     }

@@ -120,7 +120,9 @@ async fn connections_that_were_reset_are_replaced_before_anyone_asks() {
     answered(&servers, "key").await;
     eventually("both connections are open", || (proxy.open() == 2).then_some(()));
     // Sooner, and they would be taken for ones that never worked.
-    tokio::time::sleep(Duration::from_millis(1_100)).await;
+    let opened = Instant::now();
+    super::eventually("they have lived", async || (opened.elapsed() > Duration::from_millis(1_100)).then_some(()))
+        .await;
     proxy.reset();
     eventually("they are replaced", || (proxy.open() == 2).then_some(()));
     assert_eq!(answered(&servers, "key").await, 2);
