@@ -113,7 +113,7 @@ impl Describe for Descriptor<'_> {
         self.host.as_deref()
     }
 
-    fn peer(&self) -> Option<IpAddr> {
+    fn address(&self) -> Option<IpAddr> {
         self.peer
     }
 

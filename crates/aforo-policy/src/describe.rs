@@ -1,8 +1,11 @@
 //! What a request says about itself.
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 
 use aforo_core::Cost;
+
+use crate::{Identity, cookie};
 
 /// The facts that a request offers.
 ///
@@ -29,11 +32,26 @@ pub trait Describe {
     /// The host that was asked for, in lower case, without a port.
     fn host(&self) -> Option<&str>;
 
-    /// The address of the client, if it has one.
-    fn peer(&self) -> Option<IpAddr>;
+    /// The address of the client, if it has one. Behind proxies that are believed, it is the one that they tell of.
+    fn address(&self) -> Option<IpAddr>;
+
+    /// Who the request is from, if that was verified.
+    fn identity(&self) -> Option<&Identity> {
+        None
+    }
 
     /// The values of a header, one for each line, in the order of arrival. The name is in lower case.
     fn header<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]>;
+
+    /// The values of a cookie, in the order of arrival.
+    fn cookie<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        self.header("cookie").flat_map(move |line| cookie::values(line, name))
+    }
+
+    /// The decoded values of a parameter of the query, in the order of arrival.
+    fn query<'a>(&'a self, _name: &'a str) -> impl Iterator<Item = Cow<'a, str>> {
+        std::iter::empty()
+    }
 
     /// What this request takes, for the rules that do not say it themselves. `None` leaves it to the route.
     fn cost(&self) -> Option<Cost> {

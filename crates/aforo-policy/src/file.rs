@@ -140,6 +140,7 @@ fn policy(file: &Node, found: &mut Found<'_>) -> Option<Policy> {
         headers: headers(file),
         // What is wrong with it is reported; the rest is examined all the same.
         denied: denied(file, found).unwrap_or_default(),
+        ..Parts::default()
     };
     match Policy::of(parts) {
         Ok(policy) => Some(policy),

@@ -77,13 +77,14 @@ pub struct ApiKey {
 /// What finds out who a request is from. The HTTP layer makes it from a policy's [`Proof`]s, and the policy carries it, so
 /// that both are swapped together.
 pub trait Identify: fmt::Debug + Send + Sync {
-    /// Who it is, by the first proof that verifies. `header` gives the values of a header, one for each line;
-    /// `from_trusted_proxy` says whether the peer is one. What does not verify is nobody.
-    fn identify(&self, header: &HeaderLines<'_>, from_trusted_proxy: bool) -> Option<Identity>;
+    /// Who it is, by the first proof that verifies; `from_trusted_proxy` says whether the peer is one. What does not
+    /// verify is nobody.
+    fn identify(&self, line: &OnlyLine<'_>, from_trusted_proxy: bool) -> Option<Identity>;
 }
 
-/// The values of the header of that name (in lower case), one for each line, each given to the function.
-pub type HeaderLines<'a> = dyn Fn(&str, &mut dyn FnMut(&[u8])) + 'a;
+/// The value of the header of that name (in lower case), if it stands in exactly one line. Of several lines nobody
+/// knows which one the upstream believes.
+pub type OnlyLine<'r> = dyn Fn(&str) -> Option<&'r [u8]> + 'r;
 
 impl fmt::Debug for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -15,6 +15,8 @@ mod allowance;
 mod answer;
 mod asking;
 mod clients;
+mod cookie;
+mod cors;
 mod denied;
 mod describe;
 mod digest;
@@ -44,6 +46,7 @@ pub use allowance::Allowance;
 pub use answer::{Answer, Outcome};
 pub use asking::Asking;
 pub use clients::{ClientHeader, Clients, Networks};
+pub use cors::Cors;
 pub use denied::{Denied, PLACEHOLDERS};
 pub use describe::Describe;
 pub use exemption::Exemption;
@@ -51,7 +54,7 @@ pub use file::{
     Admin, File, Gateway, Mistake, Mistakes, StoreSettings, StoreUrl, Timeouts, Tls, Token, reference, schema,
 };
 pub use headers::{Headers, Legacy, LegacyReset, Standard, Upstream};
-pub use identity::{ApiKey, ApiKeys, HeaderLines, Identify, Identity, Jwt, JwtKey, Proof};
+pub use identity::{ApiKey, ApiKeys, Identify, Identity, Jwt, JwtKey, OnlyLine, Proof};
 pub use invalid::Invalid;
 pub use limiter::Limiter;
 pub use meeting::Meeting;

@@ -26,6 +26,8 @@ pub(crate) enum Place {
     Route(usize),
     /// On none.
     Unmatched,
+    /// On none: it is a preflight, which meets one rule of its own.
+    Preflight,
 }
 
 impl From<Option<usize>> for Place {

@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
 use aforo_core::{InvalidQuota, MAX_HITS};
 
 use crate::meeting::{Met, OTHERS, Place};
 use crate::route::{Match, Methods};
 use crate::tree::Tree;
-use crate::{Denied, Describe, Exemption, Headers, Meeting, Percent, Route, Rule};
+use crate::{Clients, Cors, Denied, Describe, Exemption, Headers, Identify, Meeting, Percent, Proof, Route, Rule};
 
 /// How paths and methods are read before anything is matched. Whoever describes a request obeys it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,7 +21,7 @@ pub struct Paths {
 }
 
 /// What a policy is made of.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Parts {
     /// The rules that a request meets which matches no route.
     pub rules: Vec<Rule>,
@@ -34,6 +35,32 @@ pub struct Parts {
     pub headers: Headers,
     /// The body of a refusal.
     pub denied: Denied,
+    /// How a client's address is found.
+    pub clients: Clients,
+    /// The ways of proving who one is, in the order in which they are tried.
+    pub proofs: Vec<Proof>,
+    /// The one rule that a CORS preflight meets.
+    pub preflight: Rule,
+    /// The origins whose scripts may read what clients are shown.
+    pub cors: Option<Cors>,
+}
+
+impl Default for Parts {
+    /// Nothing but the rule for preflights.
+    fn default() -> Parts {
+        Parts {
+            rules: Vec::new(),
+            routes: Vec::new(),
+            exemptions: Vec::new(),
+            paths: Paths::default(),
+            headers: Headers::default(),
+            denied: Denied::default(),
+            clients: Clients::default(),
+            proofs: Vec::new(),
+            preflight: Rule::preflight(),
+            cors: None,
+        }
+    }
 }
 
 /// Which rules meet a request. It is made whole, and swapped whole.
@@ -42,6 +69,7 @@ pub struct Policy {
     parts: Parts,
     tree: Tree,
     exempt: Tree,
+    identify: Option<Arc<dyn Identify>>,
 }
 
 impl Policy {
@@ -60,7 +88,7 @@ impl Policy {
     ///
     /// Every flaw at once: see [`Flaw`].
     pub fn of(parts: Parts) -> Result<Policy, Flaws> {
-        let mut policy = Policy { parts, tree: Tree::default(), exempt: Tree::default() };
+        let mut policy = Policy { parts, tree: Tree::default(), exempt: Tree::default(), identify: None };
         let mut flaws = policy.crowds();
         flaws.extend(policy.twins());
         flaws.extend(policy.reduce());
@@ -97,7 +125,8 @@ impl Policy {
             .iter()
             .enumerate()
             .flat_map(|(at, route)| route.rules.iter().map(move |rule| (Some(at), rule)));
-        for (route, rule) in self.parts.rules.iter().map(|rule| (None, rule)).chain(on_routes) {
+        let above = self.parts.rules.iter().chain([&self.parts.preflight]).map(|rule| (None, rule));
+        for (route, rule) in above.chain(on_routes) {
             let other = *known.entry(rule.scope().as_bytes()).or_insert(rule);
             let same = other.name() == rule.name()
                 && other.allowance == rule.allowance
@@ -112,10 +141,10 @@ impl Policy {
 
     /// Works out what each rule allows when the store does not answer.
     fn reduce(&mut self) -> Vec<Flaw> {
-        let Parts { rules, routes, .. } = &mut self.parts;
+        let Parts { rules, routes, preflight, .. } = &mut self.parts;
         let on_routes =
             (0..).zip(routes).flat_map(|(at, route)| route.rules.iter_mut().map(move |rule| (Some(at), rule)));
-        let all = rules.iter_mut().map(|rule| (None, rule)).chain(on_routes);
+        let all = rules.iter_mut().chain([preflight]).map(|rule| (None, rule)).chain(on_routes);
         let reduced = all.filter_map(|(route, rule)| {
             let reason = rule.reduce().err()?;
             Some(Flaw::NoShare { route, rule: rule.name().to_owned(), share: rule.share, reason })
@@ -153,6 +182,40 @@ impl Policy {
         &self.parts.denied
     }
 
+    /// How a client's address is found.
+    #[inline]
+    pub fn clients(&self) -> &Clients {
+        &self.parts.clients
+    }
+
+    /// The ways of proving who one is, in the order in which they are tried.
+    pub fn proofs(&self) -> &[Proof] {
+        &self.parts.proofs
+    }
+
+    /// The one rule that a CORS preflight meets.
+    pub fn preflight(&self) -> &Rule {
+        &self.parts.preflight
+    }
+
+    /// The origins whose scripts may read what clients are shown.
+    #[inline]
+    pub fn cors(&self) -> Option<&Cors> {
+        self.parts.cors.as_ref()
+    }
+
+    /// The same policy with what verifies its [proofs](Policy::proofs), which whoever reads requests has made from them.
+    #[must_use]
+    pub fn with_identify(self, identify: Option<Arc<dyn Identify>>) -> Policy {
+        Policy { identify, ..self }
+    }
+
+    /// What finds out who a request is from. Without it everyone is anonymous.
+    #[inline]
+    pub fn identify(&self) -> Option<&dyn Identify> {
+        self.identify.as_deref()
+    }
+
     /// What a request meets.
     #[inline]
     pub fn meet(&self, request: &impl Describe) -> Meeting<'_> {
@@ -164,7 +227,12 @@ impl Policy {
         let host = request.host();
         // Many policies have no routes, or no exemptions.
         let (routes, exemptions) = (!self.parts.routes.is_empty(), !self.parts.exemptions.is_empty());
-        let place_of = |method, path| Place::from(if routes { self.tree.find(method, host, path) } else { None });
+        let preflight = is_preflight(request);
+        let place_of = |method, path| match routes && !preflight {
+            true => Place::from(self.tree.find(method, host, path)),
+            false if preflight => Place::Preflight,
+            false => Place::Unmatched,
+        };
         let exemption_of = |method, path| if exemptions { self.exempt.find(method, host, path) } else { None };
         let (method, path) = (request.method(), request.path());
         let (place, exemption) = (place_of(method, path), exemption_of(method, path));
@@ -191,14 +259,26 @@ impl Policy {
     pub(crate) fn route_at(&self, place: Place) -> Option<&Route> {
         match place {
             Place::Route(route) => self.parts.routes.get(route),
-            Place::Unmatched => None,
+            Place::Unmatched | Place::Preflight => None,
         }
     }
 
     #[inline]
     pub(crate) fn rules_at(&self, place: Place) -> &[Rule] {
-        self.route_at(place).map_or(&self.parts.rules, |route| &route.rules)
+        match place {
+            Place::Route(route) => self.parts.routes.get(route).map_or(&[], |route| &route.rules),
+            Place::Unmatched => &self.parts.rules,
+            Place::Preflight => std::slice::from_ref(&self.parts.preflight),
+        }
     }
+}
+
+/// Whether a browser asks, before a script's request to another origin, if it may send it (the Fetch standard,
+/// "CORS-preflight request").
+#[inline]
+fn is_preflight(request: &impl Describe) -> bool {
+    let sent = |name| request.header(name).next().is_some();
+    request.method() == "OPTIONS" && sent("origin") && sent("access-control-request-method")
 }
 
 /// Every reason why some rules and routes make no policy.

@@ -2,7 +2,7 @@
 
 use aforo_core::{Algorithm, Cost, InvalidQuota, Mode, Origin, Quota};
 
-use crate::{Allowance, Invalid, Match, Partition, Percent, Scope};
+use crate::{Allowance, Fact, Invalid, Match, Partition, Percent, Scope};
 
 /// The longest name of a rule.
 const LONGEST_NAME: usize = 40;
@@ -83,11 +83,31 @@ impl Rule {
         if name.len() > LONGEST_NAME {
             return Err(Invalid::new(format!("the rule's name `{name}` has {} characters", name.len()), help));
         }
-        Ok(Rule {
+        Ok(Rule::named(name, allowance.into()))
+    }
+
+    /// The rule for preflights unless the policy has another: 600 a minute from each address.
+    ///
+    /// Browsers send them by themselves, and they should pass; yet they cost something, and no more can be had by calling
+    /// a request one. Its scope is that of no other rule, whatever names these have.
+    pub fn preflight() -> Rule {
+        let mut rule = Rule::named("preflight".to_owned(), Quota::per_minute(600).into());
+        rule.partition = Fact::Ip.into();
+        rule.for_preflights()
+    }
+
+    /// The same rule, counting apart from all others of its name.
+    pub(crate) fn for_preflights(mut self) -> Rule {
+        self.scope = Scope::of(format!("{}@*", self.name));
+        self
+    }
+
+    fn named(name: String, allowance: Allowance) -> Rule {
+        Rule {
             scope: Scope::of(name.clone()),
             name,
             partition: Partition::default(),
-            allowance: allowance.into(),
+            allowance,
             cost: None,
             mode: Mode::Enforce,
             count_denied: false,
@@ -96,7 +116,7 @@ impl Rule {
             when_down: WhenDown::Fallback,
             share: Percent::WHOLE,
             reduced: None,
-        })
+        }
     }
 
     /// The same rule, counting apart from all others of its name on the route of that match.
@@ -124,6 +144,7 @@ impl Rule {
             Allowance::Unlimited => None,
         }
     }
+
     /// The quota by which an answer of that origin was given: of one by the store that stands in, the rule's share.
     #[inline]
     pub fn quota_by(&self, origin: Origin) -> Option<&Quota> {

@@ -39,7 +39,7 @@ pub(crate) fn subject(
             text.push(b",");
         }
         let present = match fact {
-            Fact::Ip | Fact::Client => request.peer().is_some_and(|address| {
+            Fact::Ip | Fact::Client => request.address().is_some_and(|address| {
                 text.push(b"ip:");
                 text.push_address(address);
                 true
@@ -68,7 +68,7 @@ pub(crate) fn subject(
         if present {
             continue;
         }
-        match (when_missing, request.peer()) {
+        match (when_missing, request.address()) {
             (WhenMissing::Skip, _) => return Subject::Skipped,
             (WhenMissing::Ip, Some(address)) => {
                 text.push(b"none:");

@@ -75,7 +75,7 @@ impl Describe for Probe<'_> {
         None
     }
 
-    fn peer(&self) -> Option<IpAddr> {
+    fn address(&self) -> Option<IpAddr> {
         None
     }
 

@@ -37,7 +37,7 @@ fn a_decision_allocates_nothing() {
     let requests = [
         Request::new("GET", "/orders/7/lines/1").with_header("x-api-key", "abc"),
         Request::new("GET", "/orders/7/lines/1").with_header("x-api-key", &long),
-        Request { peer: "2001:db8::1".parse().ok(), ..Request::new("POST", "/unmatched") },
+        Request { address: "2001:db8::1".parse().ok(), ..Request::new("POST", "/unmatched") },
         Request { other_path: Some("/orders/7%2Flines/1".into()), ..Request::new("GET", "/orders/7/lines/1") },
         Request::new("GET", "/health"),
     ];

@@ -8,7 +8,7 @@ use super::*;
 struct Facts {
     path: String,
     host: Option<String>,
-    peer: Option<IpAddr>,
+    address: Option<IpAddr>,
     lines: Vec<Vec<u8>>,
 }
 
@@ -25,8 +25,8 @@ impl Describe for Facts {
         self.host.as_deref()
     }
 
-    fn peer(&self) -> Option<IpAddr> {
-        self.peer
+    fn address(&self) -> Option<IpAddr> {
+        self.address
     }
 
     fn header<'a>(&'a self, _: &'a str) -> impl Iterator<Item = &'a [u8]> {
@@ -35,7 +35,7 @@ impl Describe for Facts {
 }
 
 fn from(address: &str) -> Facts {
-    Facts { peer: Some(address.parse().unwrap()), path: "/".into(), ..Facts::default() }
+    Facts { address: Some(address.parse().unwrap()), path: "/".into(), ..Facts::default() }
 }
 
 fn with_header(value: &[u8]) -> Facts {
@@ -131,7 +131,7 @@ fn a_missing_fact_is_skipped_or_named_where_the_rule_says_so() {
     assert!(matches!(ask(WhenMissing::Skip, &from("203.0.113.7")), Subject::Skipped));
     assert!(matches!(ask(WhenMissing::Deny, &from("203.0.113.7")), Subject::Missing(1)));
     assert!(matches!(ask(WhenMissing::Deny, &with_header(b"a")), Subject::Counter(_)));
-    let nobody = Facts { peer: None, ..with_header(b"a") };
+    let nobody = Facts { address: None, ..with_header(b"a") };
     assert!(matches!(ask(WhenMissing::Ip, &nobody), Subject::Missing(0)), "nothing stands in for an address");
 }
 
@@ -161,7 +161,7 @@ fn facts() -> impl Strategy<Value = Facts> {
     let text = "[a,%:0-9 ]{0,4}";
     let address = prop_oneof![any::<u8>().prop_map(|octet| IpAddr::from([203, 0, 113, octet & 3]))];
     (text, proptest::option::of(text), address, vec(vec(prop_oneof![Just(b','), Just(b'a'), any::<u8>()], 0..40), 0..2))
-        .prop_map(|(path, host, peer, lines)| Facts { path, host, peer: Some(peer), lines })
+        .prop_map(|(path, host, address, lines)| Facts { path, host, address: Some(address), lines })
 }
 
 proptest! {
@@ -172,7 +172,7 @@ proptest! {
         let values = |facts: &Facts| {
             let line = facts.lines.first().map(|line| line.trim_ascii().to_vec()).filter(|line| !line.is_empty());
             let host = facts.host.clone().filter(|host| !host.is_empty());
-            (facts.path.clone(), host, line, facts.peer)
+            (facts.path.clone(), host, line, facts.address)
         };
         let key = |facts: &Facts| key_in(&"s".repeat(room), &by, WhenMissing::Ip, facts);
         prop_assert_eq!(key(&one) == key(&other), values(&one) == values(&other));

@@ -11,7 +11,7 @@ pub(crate) struct Request {
     pub(crate) path: String,
     pub(crate) other_path: Option<String>,
     pub(crate) host: Option<String>,
-    pub(crate) peer: Option<IpAddr>,
+    pub(crate) address: Option<IpAddr>,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) cost: Option<Cost>,
 }
@@ -23,7 +23,7 @@ impl Request {
             path: path.into(),
             other_path: None,
             host: None,
-            peer: Some(IpAddr::from([203, 0, 113, 7])),
+            address: Some(IpAddr::from([203, 0, 113, 7])),
             headers: Vec::new(),
             cost: None,
         }
@@ -53,8 +53,8 @@ impl Describe for Request {
         self.host.as_deref()
     }
 
-    fn peer(&self) -> Option<IpAddr> {
-        self.peer
+    fn address(&self) -> Option<IpAddr> {
+        self.address
     }
 
     fn header<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {

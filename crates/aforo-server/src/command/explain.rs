@@ -96,7 +96,7 @@ fn explained(policy: &Policy, descriptor: &Descriptor<'_>) -> Value {
     let meeting = policy.meet(descriptor);
     let (rules, missing) = rules(meeting, descriptor);
     json!({
-        "client_ip": descriptor.peer().map(|peer| peer.to_canonical().to_string()),
+        "client_ip": descriptor.address().map(|address| address.to_canonical().to_string()),
         "client_ip_from": "peer",
         "identity": null,
         "path": descriptor.path(),
