@@ -36,7 +36,7 @@ async fn compare(server: &RedisServer, seed: u64) {
     let mut last = Vec::new();
     let mut taken_at = START;
     for step in 0..STEPS {
-        let now = later(aforo_core::Clock::now(&clock), &rules, &last, &mut numbers);
+        let now = later(aforo_core::Clock::now(&clock), taken_at, &rules, &last, &mut numbers);
         clock.set(now);
         if numbers.below(8) == 0 {
             let changed = numbers.below(4) as usize;
@@ -112,7 +112,8 @@ fn burst(limit: u32, window: u64, numbers: &mut Numbers) -> u32 {
     }
     let smallest = Quota::counted_by(Algorithm::TokenBucket { burst: 1 }, limit, Duration::from_micros(window));
     let per_unit = smallest.map_or(1, |quota| quota.grain().per_unit);
-    let most = ((1 << 52) / per_unit).clamp(1, u32::MAX.into());
+    // More than fit in the finest tick is counted in a coarser one.
+    let most = ((1 << 52) / per_unit).saturating_mul(numbers.one_of(&[1, 1, 10, 1_000_000])).clamp(1, u32::MAX.into());
     if numbers.below(2) == 0 { most as u32 } else { 1 + of_any_size(numbers, most - 1) as u32 }
 }
 
@@ -148,17 +149,21 @@ fn cost(most: u32, numbers: &mut Numbers) -> u32 {
 }
 
 /// The next moment: often the very one at which something changes, or the one beside it; sometimes an earlier one.
-fn later(now: Moment, rules: &[Rule], last: &[Verdict], numbers: &mut Numbers) -> Moment {
-    let window = numbers.one_of(rules).quota.window_micros();
+fn later(now: Moment, taken_at: Moment, rules: &[Rule], last: &[Verdict], numbers: &mut Numbers) -> Moment {
+    let quota = numbers.one_of(rules).quota;
+    let window = quota.window_micros();
+    let full = u64::try_from(quota.time_to_full().as_micros()).unwrap_or(u64::MAX);
     let at = now.as_micros();
     let promised = last.iter().flat_map(|verdict| [verdict.wait.as_micros().unwrap_or(0), verdict.reset_micros]);
     let promised: Vec<u64> = promised.filter(|micros| (1..LONGEST * 2).contains(micros)).collect();
-    let next = match numbers.below(10) {
+    let next = match numbers.below(11) {
         0 | 1 => at,
         2..=4 if !promised.is_empty() => at + numbers.one_of(&promised) - numbers.below(2),
         5 => at - at % window + window - numbers.below(2),
         6 => at.saturating_sub(of_any_size(numbers, window)),
         7 => at + of_any_size(numbers, 3 * window),
+        // A refund comes to nothing from here on.
+        8 => taken_at.as_micros().saturating_add(full) - numbers.below(2),
         _ => at + of_any_size(numbers, window),
     };
     if next > END { START } else { Moment::from_micros(next) }

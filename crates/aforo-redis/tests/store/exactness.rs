@@ -48,14 +48,14 @@ fn eight_processes_are_granted_just_the_limit_of_three_rules() {
 
 #[test]
 fn eight_processes_are_granted_just_the_limit_of_one_subject_in_a_cluster() {
-    let cluster = RedisCluster::start(3);
+    let cluster = busy_cluster();
     assert_eq!(sail(Task::OneSubject, &cluster.url(), 8).iter().sum::<usize>(), 500);
     assert_eq!(left(&cluster.url(), Task::OneSubject), [0, 100, 200]);
 }
 
 #[test]
 fn rules_on_three_nodes_of_a_cluster_never_grant_too_much_and_lose_nothing() {
-    let cluster = RedisCluster::start(3);
+    let cluster = busy_cluster();
     let granted = sail(Task::ThreeSubjects, &cluster.url(), 8).iter().sum::<usize>();
     assert!((1..=500).contains(&granted), "{granted}");
     assert_eq!(
@@ -67,6 +67,11 @@ fn rules_on_three_nodes_of_a_cluster_never_grant_too_much_and_lose_nothing() {
     let granted = granted as u32;
     let expected = [500 - granted, 600 - granted, 700 - granted];
     eventually("every unit is back", || (left(&cluster.url(), Task::ThreeSubjects) == expected).then_some(()));
+}
+
+/// A Cluster that does not take a busy machine for a dead one.
+fn busy_cluster() -> RedisCluster {
+    RedisCluster::with(3, &["--cluster-node-timeout", "20000"])
 }
 
 /// What is left of each rule.
