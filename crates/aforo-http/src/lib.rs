@@ -1,9 +1,9 @@
 //! aforo for HTTP.
 //!
 //! A request is *described* ([`Descriptor`]): its method, the normal form of its path ([`path`]), its host, the
-//! client's address and its headers. The limiter of [`aforo_policy`] decides. The decision is *rendered*: as fields of the
-//! response ([`fields`]) and, if it is a refusal, as the response itself ([`refuse`]). [`RateLimitLayer`] does all three
-//! before any Tower service.
+//! client's address ([`client`]) and its headers. The limiter of [`aforo_policy`] decides. The decision is *rendered*:
+//! as fields of the response ([`fields`]) and, if it is a refusal, as the response itself ([`refuse`]).
+//! [`RateLimitLayer`] does all three before any Tower service.
 //!
 //! Notable by its absence: a store, a server, a runtime.
 #![deny(missing_docs)]
@@ -11,6 +11,7 @@
 mod answer;
 mod body;
 mod charged;
+pub mod client;
 mod descriptor;
 pub mod fields;
 pub mod path;
