@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
-use aforo_policy::{Describe, Paths};
-use http::header::HeaderMap;
+use aforo_policy::{Clients, Describe, Paths, Policy};
+use http::header::{HeaderMap, HeaderValue};
 use http::{Method, request};
 
+use crate::client::{Walk, walk};
 use crate::path::normal_forms;
 
 /// The address that a request came from: an extension that a server puts into each request.
@@ -21,14 +22,14 @@ pub struct Descriptor<'r> {
     path: Cow<'r, str>,
     other_path: Option<String>,
     host: Option<Cow<'r, str>>,
-    peer: Option<IpAddr>,
+    walk: Walk,
     fields: &'r HeaderMap,
 }
 
 impl<'r> Descriptor<'r> {
-    /// Describes the head of a request from that address.
-    pub fn new(head: &'r request::Parts, peer: Option<IpAddr>, settings: &Paths) -> Descriptor<'r> {
-        Descriptor::of(&head.method, &head.uri, &head.headers, peer, settings)
+    /// Describes the head of a request as a policy reads it. `peer` is the address at the other end of the connection.
+    pub fn new(head: &'r request::Parts, peer: Option<IpAddr>, policy: &Policy) -> Descriptor<'r> {
+        Descriptor::of(&head.method, &head.uri, &head.headers, peer, policy)
     }
 
     /// Describes a request by its parts.
@@ -37,8 +38,9 @@ impl<'r> Descriptor<'r> {
         target: &'r http::Uri,
         fields: &'r HeaderMap,
         peer: Option<IpAddr>,
-        settings: &Paths,
+        policy: &Policy,
     ) -> Descriptor<'r> {
+        let (settings, clients) = (policy.paths(), policy.clients());
         let forms = normal_forms(if target.path().is_empty() { "/" } else { target.path() });
         let (mut path, mut other_path) = (forms.normal, forms.unresolved);
         if settings.case_insensitive {
@@ -53,10 +55,21 @@ impl<'r> Descriptor<'r> {
             path,
             other_path,
             host: named.map(|named| lower_case(Cow::Borrowed(without_port(named)))),
-            peer,
+            walk: walk(peer, lines(fields, clients).map(HeaderValue::as_bytes), clients),
             fields,
         }
     }
+
+    /// How the client's address was found.
+    pub fn walk(&self) -> Walk {
+        self.walk
+    }
+}
+
+/// The lines of the header that tells clients' addresses. Where nobody is trusted there is nothing to look up.
+fn lines<'r>(fields: &'r HeaderMap, clients: &Clients) -> impl DoubleEndedIterator<Item = &'r HeaderValue> {
+    let believed = !clients.trusted.is_empty();
+    believed.then(|| fields.get_all(clients.header.name())).into_iter().flatten()
 }
 
 /// The method that the upstream may see in place of POST, if it obeys a header that says so. Which methods it obeys, and
@@ -114,7 +127,7 @@ impl Describe for Descriptor<'_> {
     }
 
     fn address(&self) -> Option<IpAddr> {
-        self.peer
+        self.walk.address
     }
 
     fn header<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {

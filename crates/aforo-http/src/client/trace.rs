@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use aforo_policy::Clients;
 
-use super::walk::{Walk, observed};
+use super::walk::{Place, Walk, observed};
 
 /// A walk and its steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,8 +21,8 @@ pub struct Trace {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Step {
-    /// The element of the header, printable and cut short; `None` for the peer.
-    pub element: Option<String>,
+    /// What was looked at: `peer` and its address, or an element of the header, printable and cut short.
+    pub at: String,
     /// What was found there.
     pub finding: Finding,
 }
@@ -55,8 +55,12 @@ where
     L: IntoIterator<Item = &'h [u8], IntoIter: DoubleEndedIterator>,
 {
     let mut steps = Vec::new();
-    let walk = observed(peer, lines.into_iter(), clients, |element, finding| {
-        steps.push(Step { element: element.map(printable), finding });
+    let walk = observed(peer, lines.into_iter(), clients, |place, finding| {
+        let at = match place {
+            Place::Peer(address) => format!("peer {address}"),
+            Place::Element(element) => printable(element),
+        };
+        steps.push(Step { at, finding });
     });
     Trace { walk, steps }
 }
@@ -71,7 +75,7 @@ fn printable(element: &[u8]) -> String {
 
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.element.as_deref().unwrap_or("the peer"), self.finding)
+        write!(f, "{} {}", self.at, self.finding)
     }
 }
 

@@ -44,22 +44,28 @@ where
     observed(peer, lines.into_iter(), clients, |_, _| ())
 }
 
-/// The walk, every step of which is shown: the element, of which the peer has none, and what was found there.
+/// Where a step is.
+pub(super) enum Place<'h> {
+    Peer(IpAddr),
+    Element(&'h [u8]),
+}
+
+/// The walk, every step of which is shown, with what was found there.
 pub(super) fn observed<'h>(
     peer: Option<IpAddr>,
     lines: impl DoubleEndedIterator<Item = &'h [u8]>,
     clients: &Clients,
-    mut step: impl FnMut(Option<&'h [u8]>, Finding),
+    mut step: impl FnMut(Place<'h>, Finding),
 ) -> Walk {
     let mut walk =
         Walk { address: peer.map(|peer| canonical(peer, clients.nat64)), from: Source::Peer, trusted_peer: false };
     let Some(peer) = walk.address else { return walk };
     walk.trusted_peer = clients.trusted.contains(peer);
     if !walk.trusted_peer {
-        step(None, Finding::Untrusted);
+        step(Place::Peer(peer), Finding::Untrusted);
         return walk;
     }
-    step(None, Finding::Trusted);
+    step(Place::Peer(peer), Finding::Trusted);
     let grammar = Grammar::of(&clients.header);
     let elements = Elements { lines: lines.rev(), rest: None, grammar };
     for (read, element) in elements.enumerate() {
@@ -70,16 +76,16 @@ pub(super) fn observed<'h>(
                 let address = canonical(address, clients.nat64);
                 (walk.address, walk.from) = (Some(address), Source::Header);
                 if !clients.trusted.contains(address) {
-                    step(Some(element), Finding::Untrusted);
+                    step(Place::Element(element), Finding::Untrusted);
                     break;
                 }
-                step(Some(element), Finding::Trusted);
+                step(Place::Element(element), Finding::Trusted);
             }
             Told::Other(finding) => {
                 if finding == Finding::Malformed {
                     (walk.address, walk.from) = (Some(peer), Source::Peer);
                 }
-                step(Some(element), finding);
+                step(Place::Element(element), finding);
                 break;
             }
         }

@@ -23,8 +23,9 @@ impl Observe for () {
 
 /// A layer that refuses what the limiter refuses, and tells clients where they stand.
 ///
-/// The address of a client is the [`Peer`] among a request's extensions: put it there where connections are accepted,
-/// or say by [`RateLimitLayer::address_from`] where else it is.
+/// The address that a request came from is the [`Peer`] among its extensions: put it there where connections are accepted,
+/// or say by [`RateLimitLayer::address_from`] where else it is. Behind proxies that the policy trusts, the
+/// [client](crate::client) is found from there.
 ///
 /// ```
 /// use aforo_core::Quota;
@@ -43,7 +44,7 @@ pub struct RateLimitLayer<S, O = ()> {
     observer: O,
 }
 
-/// Finds a client's address among the extensions of its request.
+/// Finds the address that a request came from among its extensions.
 pub(super) type AddressFrom = fn(&Extensions) -> Option<IpAddr>;
 
 /// A clone shares the limiter, so the store need not be one that can be cloned.
@@ -73,7 +74,7 @@ impl<S, O> RateLimitLayer<S, O> {
         RateLimitLayer { limiter: self.limiter, address: self.address, observer }
     }
 
-    /// The same layer, which finds a client's address by this function.
+    /// The same layer, which finds the address that a request came from by this function.
     pub fn address_from(self, address: fn(&Extensions) -> Option<IpAddr>) -> RateLimitLayer<S, O> {
         RateLimitLayer { address, ..self }
     }

@@ -78,7 +78,7 @@ where
             return ResponseFuture::passing(self.inner.call(Request::from_parts(head, body)));
         }
         let policy = self.limiter.policy();
-        let descriptor = Descriptor::new(&head, (self.address)(&head.extensions), policy.paths());
+        let descriptor = Descriptor::new(&head, (self.address)(&head.extensions), &policy);
         let mut asking = self.limiter.take_under(policy, &descriptor);
         charged::mark(&mut head.extensions, &self.limiter);
         let request = Request::from_parts(head, body);

@@ -10,7 +10,7 @@ fn every_step_is_told_from_the_peer_on() {
     let rule = clients(ClientHeader::XForwardedFor, "127.0.0.1/32 10.0.0.0/8");
     let trace = walked("127.0.0.1", &[b"spoofed", b"203.0.113.7,, 10.0.0.2:80"], &rule);
     let steps: Vec<String> = trace.steps.iter().map(ToString::to_string).collect();
-    assert_eq!(steps, ["the peer is trusted", "10.0.0.2:80 is trusted", "203.0.113.7 is not trusted"]);
+    assert_eq!(steps, ["peer 127.0.0.1 is trusted", "10.0.0.2:80 is trusted", "203.0.113.7 is not trusted"]);
     assert_eq!(trace.walk.from, Source::Header);
     assert!(trace.walk.trusted_peer);
 }
@@ -21,7 +21,7 @@ fn a_step_is_printable_and_short() {
     let trace = walked("10.0.0.1", &[b"\x1b[2J\xff\"x", b",10.0.0.2"], &rule);
     assert_eq!(trace.steps.last().unwrap().to_string(), r#"\x1b[2J\xff"x is no address"#);
     let trace = walked("10.0.0.1", &["x".repeat(1000).as_bytes()], &rule);
-    assert_eq!(trace.steps.last().unwrap().element, Some("x".repeat(80) + "…"));
+    assert_eq!(trace.steps.last().unwrap().at, "x".repeat(80) + "…");
 }
 
 #[test]

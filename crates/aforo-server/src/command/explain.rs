@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
 use aforo_http::Descriptor;
+use aforo_http::client::{Source, Trace, trace};
 use aforo_policy::{Meeting, Policy};
 use clap::Args;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
@@ -47,10 +48,10 @@ struct Typed {
 impl Explain {
     pub(super) fn run(self) -> Result<(), Failure> {
         let typed = self.typed()?;
-        let file = source::named_or_default(self.config)?.read()?;
+        let file = source::named_or_default(self.config.clone())?.read()?;
         let policy = &file.policy;
-        let descriptor = Descriptor::of(&typed.method, &typed.target, &typed.fields, Some(self.peer), policy.paths());
-        let mut explained = explained(policy, &descriptor);
+        let descriptor = Descriptor::of(&typed.method, &typed.target, &typed.fields, Some(self.peer), policy);
+        let mut explained = explained(policy, &descriptor, &self.trace(&typed.fields, policy));
         if self.live {
             let asked = policy.meet(&descriptor).asked(&descriptor).unwrap_or_default();
             let hits = asked.iter().map(|(_, hit)| *hit).collect();
@@ -61,6 +62,12 @@ impl Explain {
             }
         }
         say(&if self.json { format!("{explained:#}\n") } else { text(&explained) })
+    }
+
+    /// The way from the peer to the client, step by step.
+    fn trace(&self, fields: &HeaderMap, policy: &Policy) -> Trace {
+        let lines = fields.get_all(policy.clients().header.name()).iter().map(HeaderValue::as_bytes);
+        trace(Some(self.peer), lines, policy.clients())
     }
 
     fn typed(&self) -> Result<Typed, Failure> {
@@ -91,13 +98,17 @@ fn field(header: &str) -> Result<(HeaderName, HeaderValue), Failure> {
     Ok((name, HeaderValue::from_str(value.trim()).map_err(|_| wrong())?))
 }
 
-fn explained(policy: &Policy, descriptor: &Descriptor<'_>) -> Value {
+fn explained(policy: &Policy, descriptor: &Descriptor<'_>, trace: &Trace) -> Value {
     use aforo_policy::Describe;
     let meeting = policy.meet(descriptor);
     let (rules, missing) = rules(meeting, descriptor);
     json!({
-        "client_ip": descriptor.address().map(|address| address.to_canonical().to_string()),
-        "client_ip_from": "peer",
+        "client_ip": trace.walk.address.map(|address| address.to_string()),
+        "client_ip_from": match trace.walk.from {
+            Source::Peer => "peer",
+            Source::Header => policy.clients().header.name(),
+        },
+        "client_ip_steps": trace.steps.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "identity": null,
         "path": descriptor.path(),
         "route": meeting.route().map(|route| route.name()),
@@ -130,18 +141,26 @@ fn rules(meeting: Meeting<'_>, descriptor: &Descriptor<'_>) -> (Vec<Value>, Opti
     }
 }
 
+/// The steps that led to the client's address.
+fn steps(explained: &Value) -> Vec<&str> {
+    let steps = explained.get("client_ip_steps").and_then(Value::as_array);
+    steps.into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
 fn text(explained: &Value) -> String {
     let word = |name: &str, none: &str| match explained.get(name) {
         Some(Value::String(word)) => word.clone(),
         _ => none.to_owned(),
     };
     let mut text = format!(
-        "client    {} (the address at the other end of the connection)\n\
+        "client    {}, from {}: {}\n\
          identity  anonymous\n\
          path      {}\n\
          route     {}\n\
          exempt    {}\n",
         word("client_ip", "unknown"),
+        word("client_ip_from", "peer"),
+        steps(explained).join(", "),
         word("path", ""),
         word("route", "none: the rules for everything else"),
         word("exempt", "no"),

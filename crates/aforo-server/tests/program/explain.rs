@@ -79,6 +79,13 @@ fn people_get_words() {
 }
 
 #[test]
+fn a_header_from_a_peer_that_is_not_trusted_is_told_to_have_no_effect() {
+    let explained = explain(&["GET", "/", "-H", "X-Forwarded-For: 203.0.113.7", "--peer", "198.51.100.1"]);
+    assert_eq!(explained["client_ip"], "198.51.100.1");
+    assert_eq!(explained["client_ip_steps"], json!(["peer 198.51.100.1 is not trusted"]));
+}
+
+#[test]
 fn what_cannot_be_read_is_a_fault_of_the_call() {
     for arguments in [
         ["explain", "G T", "/", "--peer=1.2.3.4"],
