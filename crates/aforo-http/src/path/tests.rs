@@ -3,7 +3,7 @@
 use super::normal_forms;
 
 #[rustfmt::skip]
-const SPELLINGS: [(&str, &str, &str); 51] = [
+const SPELLINGS: [(&str, &str, &str); 66] = [
     ("/",                          "/",             "the root stays"),
     ("/api/login",                 "/api/login",    "normal as it is"),
     ("/api/login/",                "/api/login",    "one slash at the end is ignored"),
@@ -55,6 +55,21 @@ const SPELLINGS: [(&str, &str, &str); 51] = [
     ("/100%",                      "/100%25",       "a lone percent sign is one"),
     ("/100%25",                    "/100%25",       "as an escaped one is"),
     ("/100%zz",                    "/100%25zz",     "and one before other letters"),
+    ("/API/Login",                 "/API/Login",    "case counts here; a policy may say that it does not"),
+    ("/api/login.json",            "/api/login.json", "an extension is part of the name"),
+    ("/api/login/%2E%2E/%2E%2E/x", "/x",            "several escaped steps up"),
+    ("/api/%252e%252e/login",      "/api/%252e%252e/login", "dots escaped twice are no steps"),
+    ("/api/..%2flogin",            "/login",        "a step up before an escaped slash"),
+    ("/api/..\\login",             "/login",        "and before a backslash"),
+    ("/api/%2e;x/login",           "/api/login",    "an escaped dot with parameters is where we are"),
+    ("/api/login/;/",              "/api/login",    "empty parameters between slashes"),
+    ("/api;a=%2Flogin",            "/api/login",    "a slash ends parameters, even an escaped one"),
+    ("/api/login%2F",              "/api/login",    "an escaped slash at the end is ignored too"),
+    ("/%2Fapi/login",              "/api/login",    "and collapses at the beginning"),
+    ("/api/login%20",              "/api/login%20", "a blank at the end is another name"),
+    ("/api/login%09",              "/api/login%09", "so is a tab"),
+    ("/api/~me",                   "/api/~me",      "a tilde stands for itself"),
+    ("/api/%7eme",                 "/api/~me",      "escaped or not"),
 ];
 
 #[test]
