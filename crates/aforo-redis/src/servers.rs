@@ -99,7 +99,7 @@ impl Servers {
         let answer = match &self.arrangement {
             Arrangement::One(node) => match node.put(call, Way::Direct, deadline).await {
                 Ok(Reply::Answer(answer)) => Ok(answer),
-                Ok(Reply::Elsewhere { .. }) => Err(belongs_to_a_cluster()),
+                Ok(Reply::Elsewhere { .. } | Reply::Torn) => Err(belongs_to_a_cluster()),
                 Err(trouble) => Err(trouble),
             },
             Arrangement::Many(cluster) => cluster.put(call, deadline).await,

@@ -27,7 +27,6 @@ pub(crate) struct Trouble {
 /// | `CLUSTERDOWN`, `BUSY` | `Doubtful` | the first may concern one slot, the second one moment |
 /// | `ERR` and what else a script meets | `Doubtful` | one odd key must not switch the store off, a script that always fails must |
 /// | `OOM`, `MISCONF`, `NOREPLICAS` | `Well` | it refuses to write, so takes fail, at once; but its denials are still right, and worth asking for |
-/// | `TRYAGAIN` | `Well` | the keys of one slot are on their way to another server |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sign {
     /// It answered. The trouble is this call's own.
@@ -81,7 +80,6 @@ impl From<RedisError> for Trouble {
                 ServerErrorKind::ReadOnly | ServerErrorKind::MasterDown | ServerErrorKind::BusyLoading,
             ) => (StoreErrorKind::Other, Sign::Unable),
             ErrorKind::Server(ServerErrorKind::NoPerm) => (StoreErrorKind::Script, Sign::Unable),
-            ErrorKind::Server(ServerErrorKind::TryAgain) => (StoreErrorKind::Other, Sign::Well),
             ErrorKind::Server(ServerErrorKind::NoScript | ServerErrorKind::CrossSlot) => {
                 (StoreErrorKind::Script, Sign::Doubtful)
             }

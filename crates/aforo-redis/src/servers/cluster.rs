@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use aforo_core::StoreErrorKind;
 use arc_swap::ArcSwapOption;
@@ -9,7 +10,7 @@ use parking_lot::Mutex;
 use redis::Value;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 
 use super::line::Way;
 use super::means::Means;
@@ -25,6 +26,9 @@ use crate::trouble::{Sign, Trouble};
 
 /// While slots move a call can be sent on twice; more often, and the servers disagree.
 const REDIRECTIONS: usize = 4;
+
+/// How long the keys of a slot are given to arrive before they are asked for again.
+const UNTIL_TOGETHER: Duration = Duration::from_millis(5);
 
 /// A cluster. Its map is read in the background, until this is dropped.
 pub(super) struct Cluster {
@@ -80,11 +84,13 @@ impl Cluster {
 
     /// Puts a call to the server that owns its slot, and where that one sends it on, there.
     ///
-    /// That is no repetition: a server that sends a call on has not run it.
+    /// That is no repetition: a server that sends a call on has not run it. Nor has one that cannot yet, because the call's
+    /// keys are on two servers while their slot moves: it is asked again until they are together.
     pub(super) async fn put(&self, call: &Call, deadline: Instant) -> Result<Value, Trouble> {
         let mut member = self.owner(call.slot(), deadline).await?;
         let mut way = Way::Direct;
-        for _ in 0..=REDIRECTIONS {
+        let mut sent_on = 0;
+        while sent_on <= REDIRECTIONS {
             let reply = member.node.put(call, way, deadline).await;
             match reply.inspect_err(|trouble| self.suspect(trouble))? {
                 Reply::Answer(answer) => return Ok(answer),
@@ -100,6 +106,15 @@ impl Cluster {
                     }
                     way = there;
                     member = self.atlas.sent_to(endpoint, call.slot());
+                    sent_on += 1;
+                }
+                Reply::Torn if Instant::now() + UNTIL_TOGETHER < deadline => {
+                    sleep(UNTIL_TOGETHER).await;
+                    (member, way, sent_on) = (self.owner(call.slot(), deadline).await?, Way::Direct, 0);
+                }
+                Reply::Torn => {
+                    let text = format!("{}: the keys of slot {} are moving", member.endpoint, call.slot());
+                    return Err(Trouble::new(StoreErrorKind::Timeout, Sign::Well, text));
                 }
             }
         }

@@ -96,7 +96,7 @@ impl Keeper {
             read,
         );
         match reply {
-            Ok(Reply::Elsewhere { .. }) if self.slot.is_none() => Err(belongs_to_a_cluster()),
+            Ok(Reply::Elsewhere { .. } | Reply::Torn) if self.slot.is_none() => Err(belongs_to_a_cluster()),
             // A node of a cluster whose slot went elsewhere answers that, and answers for its other slots.
             Ok(_) => Ok((endpoint, line)),
             Err(trouble) if trouble.sign == Sign::Well => Ok((endpoint, line)),

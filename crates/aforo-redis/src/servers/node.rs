@@ -54,6 +54,8 @@ pub(super) enum Reply {
         target: String,
         way: Way,
     },
+    /// Some of the call's keys are here still, the others where their slot is moving to.
+    Torn,
 }
 
 // === impl Node ===
@@ -220,6 +222,7 @@ pub(super) fn read(answer: Result<Value, RedisError>) -> Result<Reply, Trouble> 
     let way = match error.kind() {
         Some(ServerErrorKind::Moved) => Way::Direct,
         Some(ServerErrorKind::Ask) => Way::Asking,
+        Some(ServerErrorKind::TryAgain) => return Ok(Reply::Torn),
         _ => return Err(RedisError::from(error).into()),
     };
     // MOVED 3999 127.0.0.1:6381

@@ -20,7 +20,7 @@ use crate::trouble::Trouble;
 const TIMEOUT: Duration = Duration::from_millis(50);
 
 /// What a call may take beyond its deadline, on a machine that does other work too.
-const SLACK: Duration = Duration::from_millis(100);
+const SLACK: Duration = Duration::from_millis(250);
 
 /// A script that counts, so that a call that was run twice is seen.
 static SCRIPT: LazyLock<(Arc<str>, String)> = LazyLock::new(|| {

@@ -50,8 +50,12 @@ pub(crate) struct Take {
 
 /// Takes once.
 pub(crate) async fn take(store: &RedisStore, hit: Hit) -> Take {
+    take_all(store, &Hits::one(hit)).await
+}
+
+async fn take_all(store: &RedisStore, hits: &Hits) -> Take {
     let asked_at = Instant::now();
-    let answer = store.decide(Op::Take, &Hits::one(hit)).await;
+    let answer = store.decide(Op::Take, hits).await;
     Take { asked_at, waited: asked_at.elapsed(), answer: answer.map(|d| d.allowed()).map_err(|error| error.kind()) }
 }
 
@@ -63,16 +67,17 @@ pub(crate) struct Clients {
 
 impl Clients {
     /// So many clients, each of which takes every few milliseconds, once it has its answer to the last one.
-    pub(crate) fn start(count: usize, store: &RedisStore, hit: Hit) -> Clients {
+    pub(crate) fn start(count: usize, store: &RedisStore, hits: &[Hit]) -> Clients {
         let enough = Arc::new(AtomicBool::new(false));
         let client = |_| {
             let (store, enough) = (store.clone(), Arc::clone(&enough));
+            let hits: Hits = hits.iter().copied().collect();
             tokio::spawn(async move {
                 let mut takes = Vec::new();
                 let mut pace = interval(Duration::from_millis(4));
                 pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
                 while !enough.load(Ordering::Relaxed) {
-                    takes.push(take(&store, hit).await);
+                    takes.push(take_all(&store, &hits).await);
                     pace.tick().await;
                 }
                 takes

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use aforo_core::Hit;
+use aforo_core::{Hit, Key};
 use aforo_redis::RedisStore;
 use aforo_testkit::servers::{RedisCluster, RedisServer};
 
@@ -23,16 +23,15 @@ async fn slots_that_move_under_load_lose_nothing_and_count_nothing_twice() {
     let cluster = RedisCluster::with(3, &["--cluster-node-timeout", "20000"]);
     let store: RedisStore = patient(&cluster.url());
     // Both lie in the slot of "c".
-    let (hit, fresh): (Hit, Hit) =
-        (plenty("c"), Hit { key: aforo_core::Key::new(b"fresh", b"c").unwrap(), ..plenty("c") });
+    let (hit, fresh): (Hit, Hit) = (plenty("c"), Hit { key: Key::new(b"fresh", b"c").unwrap(), ..plenty("c") });
     assert_eq!(counted(&store, hit).await, 0);
     let from = cluster.owner(SLOT);
     let to = (from + 1) % 3;
-    let clients = Clients::start(8, &store, hit);
+    let clients = Clients::start(8, &store, &[hit]);
     a_while(Duration::from_millis(200)).await;
     let moving = cluster.begin_move(SLOT, to);
     // Its counter is still there; one that is not yet anywhere is asked for where the slot goes.
-    let newcomers = Clients::start(4, &store, fresh);
+    let newcomers = Clients::start(4, &store, &[fresh]);
     a_while(Duration::from_millis(200)).await;
     assert!(moving.move_keys(100) > 0);
     a_while(Duration::from_millis(200)).await;
@@ -51,12 +50,34 @@ async fn slots_that_move_under_load_lose_nothing_and_count_nothing_twice() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_of_several_rules_waits_for_its_slot_to_arrive() {
+    let cluster = RedisCluster::with(3, &["--cluster-node-timeout", "20000"]);
+    let store = patient(&cluster.url());
+    let second = Hit { key: Key::new(b"second", b"c").unwrap(), ..plenty("c") };
+    assert_eq!(counted(&store, plenty("c")).await, 0);
+    let clients = Clients::start(4, &store, &[plenty("c"), second]);
+    a_while(Duration::from_millis(200)).await;
+    let moving = cluster.begin_move(SLOT, (cluster.owner(SLOT) + 1) % 3);
+    // One counter is here and the other there: neither node can decide.
+    assert_eq!(moving.move_keys(1), 1);
+    a_while(Duration::from_millis(100)).await;
+    moving.finish();
+    a_while(Duration::from_millis(200)).await;
+    let takes = clients.stop().await;
+    assert_eq!(takes.failed(), 0);
+    for hit in [plenty("c"), second] {
+        assert_eq!(takes.admitted(), counted(&store, hit).await);
+    }
+    assert!(cluster.nodes().iter().map(|node| sent_on(node, "TRYAGAIN")).sum::<u64>() > 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_that_hands_over_to_its_replica_takes_its_clients_along() {
     let cluster = RedisCluster::with_replicas(3);
     let (store, hit) = (store(&cluster.url()), plenty("c"));
     assert_eq!(counted(&patient(&cluster.url()), hit).await, 0);
     recovered(&store);
-    let clients = Clients::start(8, &store, hit);
+    let clients = Clients::start(8, &store, &[hit]);
     a_while(Duration::from_millis(200)).await;
     cluster.fail_over(cluster.owner(SLOT));
     let over = Instant::now();

@@ -17,7 +17,7 @@ async fn a_server_that_is_frozen_is_given_up_within_a_second_and_asked_again_whe
     let server = RedisServer::start();
     let (store, hit) = (store(&server.url()), plenty("client"));
     recovered(&store);
-    let clients = Clients::start(16, &store, hit);
+    let clients = Clients::start(16, &store, &[hit]);
     a_while(Duration::from_millis(200)).await;
     let frozen = Instant::now();
     server.pause();
@@ -80,7 +80,7 @@ async fn a_take_whose_answer_never_comes_is_counted_once_and_not_sent_again() {
     }
     proxy.pass();
     eventually("there are answers again", || store.health().state.is_answering().then_some(()));
-    let clients = Clients::start(4, &store, hit);
+    let clients = Clients::start(4, &store, &[hit]);
     a_while(Duration::from_millis(500)).await;
     let takes = clients.stop().await;
     let counted = counted(&look, hit).await - 4;

@@ -12,7 +12,7 @@ async fn a_server_that_is_killed_under_load_is_back_with_its_next_start() {
     let (store, hit) = (store(&server.url()), plenty("client"));
     let _ = counted(&patient(&server.url()), hit).await;
     recovered(&store);
-    let clients = Clients::start(16, &store, hit);
+    let clients = Clients::start(16, &store, &[hit]);
     a_while(Duration::from_millis(200)).await;
     let killed = Instant::now();
     server.kill();
@@ -40,7 +40,7 @@ async fn a_store_that_starts_before_its_server_fails_at_once_and_finds_it_when_i
     server.kill();
     let (store, hit) = (store(&server.url()), plenty("client"));
     given_up(&store);
-    let clients = Clients::start(4, &store, hit);
+    let clients = Clients::start(4, &store, &[hit]);
     a_while(Duration::from_millis(200)).await;
     server.restart();
     recovered(&store);

@@ -17,7 +17,7 @@ async fn packets_that_are_late_make_nobody_wait_beyond_the_deadline_and_count_on
     let proxy = Proxy::before(server.port());
     let (store, hit) = (store(&proxy.url()), plenty("client"));
     recovered(&store);
-    let clients = Clients::start(8, &store, hit);
+    let clients = Clients::start(8, &store, &[hit]);
     a_while(Duration::from_millis(200)).await;
     proxy.replies(THIRTY_LATE);
     proxy.requests(THIRTY_LATE);
@@ -39,7 +39,7 @@ async fn who_has_the_time_gets_an_answer_though_packets_are_late() {
     let (store, hit) = (patient(&proxy.url()), plenty("client"));
     recovered(&store);
     proxy.replies(THIRTY_LATE);
-    let clients = Clients::start(8, &store, hit);
+    let clients = Clients::start(8, &store, &[hit]);
     a_while(Duration::from_secs(1)).await;
     let takes = clients.stop().await;
     assert_eq!(takes.failed(), 0);
@@ -52,7 +52,7 @@ async fn a_black_hole_keeps_nobody_longer_than_the_deadline() {
     let proxy = Proxy::before(server.port());
     proxy.black_hole();
     let (store, hit) = (store(&proxy.url()), plenty("client"));
-    let clients = Clients::start(8, &store, hit);
+    let clients = Clients::start(8, &store, &[hit]);
     let begun = Instant::now();
     assert!(given_up(&store).duration_since(begun) < Duration::from_secs(1));
     a_while(Duration::from_millis(300)).await;
@@ -71,7 +71,7 @@ async fn connections_that_are_reset_again_and_again_count_nothing_twice() {
     let proxy = Proxy::before(server.port());
     let (store, hit) = (store(&proxy.url()), plenty("client"));
     recovered(&store);
-    let clients = Clients::start(8, &store, hit);
+    let clients = Clients::start(8, &store, &[hit]);
     for _ in 0..5 {
         a_while(Duration::from_millis(200)).await;
         proxy.reset();

@@ -34,7 +34,7 @@ async fn a_wrong_password_is_trouble_and_no_refusal_until_it_is_right() {
     let url = format!("redis://:wrong@127.0.0.1:{}", server.port());
     let (store, hit) = (store(&url), plenty("client"));
     given_up(&store);
-    let clients = Clients::start(4, &store, hit);
+    let clients = Clients::start(4, &store, &[hit]);
     a_while(Duration::from_millis(200)).await;
     let State::Down { trouble, .. } = store.health().state else { panic!("{:?}", store.health()) };
     assert!(trouble.contains("WRONGPASS") && !trouble.contains("wrong@") && !trouble.contains(":wrong"), "{trouble}");
@@ -54,7 +54,7 @@ async fn a_script_that_another_program_runs_for_long_is_waited_for_no_longer_tha
     let server = RedisServer::with(&["--lua-time-limit", "50"]);
     let (store, hit) = (store(&server.url()), plenty("client"));
     recovered(&store);
-    let clients = Clients::start(4, &store, hit);
+    let clients = Clients::start(4, &store, &[hit]);
     a_while(Duration::from_millis(100)).await;
     let mut other = server.connect().unwrap();
     other.send(&["EVAL", "while true do end", "0"]).unwrap();

@@ -12,7 +12,7 @@ async fn a_primary_that_becomes_a_replica_is_left_and_found_when_it_is_a_primary
     let other = RedisServer::replica_of(&server);
     let (store, hit) = (store(&server.url()), plenty("client"));
     recovered(&store);
-    let clients = Clients::start(8, &store, hit);
+    let clients = Clients::start(8, &store, &[hit]);
     a_while(Duration::from_millis(200)).await;
     let demoted = Instant::now();
     other.command(&["REPLICAOF", "NO", "ONE"]);
@@ -41,7 +41,7 @@ async fn a_failover_by_sentinels_moves_the_clients_to_the_new_primary() {
     let sentinels = Sentinels::start(&primary, 1);
     let (store, hit) = (store(&sentinels.url()), plenty("client"));
     recovered(&store);
-    let clients = Clients::start(8, &store, hit);
+    let clients = Clients::start(8, &store, &[hit]);
     a_while(Duration::from_millis(200)).await;
     sentinels.fail_over(&replica);
     let moved = Instant::now();
