@@ -163,6 +163,7 @@ macro_rules! store_conformance {
             // refunds
             a_refund_in_the_same_window_undoes_the_take,
             a_refund_in_a_later_window_changes_nothing,
+            a_refund_to_a_bucket_that_must_have_drained_changes_nothing,
             a_refund_that_comes_twice_gives_no_more_than_the_quota,
             a_refund_of_a_fresh_key_changes_nothing,
             // changes

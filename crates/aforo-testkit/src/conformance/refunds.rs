@@ -1,5 +1,7 @@
 //! Giving back.
 
+use aforo_core::Quota;
+
 use super::{Harness, START, Trial, costing, five_a_second};
 
 /// What was taken is there again.
@@ -26,6 +28,20 @@ pub fn a_refund_in_a_later_window_changes_nothing<H: Harness>() {
         trial.after_ms(2_500).take(costing(4, hit));
         trial.refund(costing(5, hit), START);
         assert_eq!(trial.remaining(hit), 1, "{quota:?}");
+    }
+}
+
+/// What was taken from a bucket that has drained since is there again: nothing more is given, from that very moment on.
+pub fn a_refund_to_a_bucket_that_must_have_drained_changes_nothing<H: Harness>() {
+    // Empty, it fills in 714,285 microseconds and five sevenths.
+    let quota = Quota::per_second(7).burst(5);
+    for (micros, left) in [(714_285, 3), (714_286, 2)] {
+        let trial = Trial::<H>::start();
+        let hit = trial.hit("client", quota);
+        trial.take(costing(5, hit));
+        trial.after_ms(700).take(costing(3, hit));
+        trial.at(START.plus_micros(micros)).refund(costing(2, hit), START);
+        assert_eq!(trial.remaining(hit), left, "{micros}");
     }
 }
 
