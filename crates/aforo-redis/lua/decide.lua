@@ -1,6 +1,6 @@
 -- Every hit is weighed, then all or nothing is written. Mirrors `decide` in aforo-core/src/decision.rs.
 
-local taken_at = ARGV[7 * hits + 3]
+local taken_at, slip = ARGV[7 * hits + 3], ARGV[7 * hits + 4] or 0
 
 -- What each hit was weighed as: whether it fits, the numbers of its state, and what stands before it.
 local fits, x, y, z, lumps = {}, {}, {}, {}, {}
@@ -87,7 +87,7 @@ for i = 1, hits do
     ttl = ttl_sliding_log(y[i], b, now)
     if write then
       if refund then
-        refund_sliding_log(key, set, d + 0, b + 0, x[i], y[i], lumps[i], taken_at + 0, now)
+        refund_sliding_log(key, set, d + 0, b + 0, x[i], y[i], lumps[i], taken_at, slip, now)
       else
         write_sliding_log(key, set, d + 0, a + 0, b + 0, y[i], z[i], lumps[i], now)
       end

@@ -110,25 +110,27 @@ local function write_sliding_log(key, set, cost, limit, window, newest, from, lu
   write_summary(key, set, kept, from, number, window, now)
 end
 
--- Removes as many entries of the moment as were taken then, unless all have left the window.
-local function refund_sliding_log(key, set, cost, window, live, newest, lump, taken_at, now)
+-- Removes as many entries of the moment as were taken then, unless all have left the window. If another server has dated
+-- the take, entries that are no more than the slip away will do.
+local function refund_sliding_log(key, set, cost, window, live, newest, lump, taken_at, slip, now)
   if live == 0 then
     return
   end
-  local moment = format('%.0f', taken_at)
+  local from, to = taken_at - slip, taken_at + slip
   local number = number_of(reread(key))
   if lump and not (number and entries_in(set)) then
-    if newest ~= taken_at then
+    if newest < from or newest > to then
       return
     end
     call('DEL', set)
     number = add_entries(set, lump, newest, 0)
   end
-  local found = min(call('ZCOUNT', set, moment, moment), cost)
+  from = format('%.0f', from)
+  local found = min(call('ZCOUNT', set, from, format('%.0f', to)), cost)
   if found == 0 then
     return
   end
-  local first = call('ZCOUNT', set, '-inf', '(' .. moment)
+  local first = call('ZCOUNT', set, '-inf', '(' .. from)
   call('ZREMRANGEBYRANK', set, first, first + found - 1)
   local last = call('ZRANGE', set, -1, -1, 'WITHSCORES')
   write_summary(key, set, call('ZCARD', set), (last[2] or 0) + 0, number, window, now)

@@ -1,5 +1,7 @@
 //! Questions: the hits of a request as the arguments of the script.
 
+use std::time::Duration;
+
 use aforo_core::{Algorithm, Anchor, Cost, Hit, Hits, MAX_HITS, Mode, Moment, Op};
 use redis::Cmd;
 
@@ -9,6 +11,11 @@ use crate::script;
 
 /// A call of the script that decides `hits`. Only tests say what time it is.
 pub(crate) fn call(op: Op, hits: &Hits, naming: &Naming, now: Option<Moment>) -> Call {
+    call_within(op, hits, naming, now, Duration::ZERO)
+}
+
+/// The same, where a take that is refunded was dated by another server: this one's date is no more than the slip away.
+pub(crate) fn call_within(op: Op, hits: &Hits, naming: &Naming, now: Option<Moment>, slip: Duration) -> Call {
     let script = script::for_hits(op, hits);
     let mut command = redis::cmd("EVALSHA");
     let logs = || hits.iter().filter(|hit| hit.quota.algorithm() == Algorithm::SlidingLog);
@@ -28,12 +35,17 @@ pub(crate) fn call(op: Op, hits: &Hits, naming: &Naming, now: Option<Moment>) ->
     for (hit, asked) in hits.iter().zip(asked(hits)) {
         push(&mut command, hit, asked, &mut sets);
     }
-    match (op, now.map(Moment::as_micros)) {
-        (Op::Refund { taken_at }, Some(now)) => command.arg(now).arg(taken_at.as_micros()),
-        (Op::Refund { taken_at }, None) => command.arg("").arg(taken_at.as_micros()),
-        (_, Some(now)) => command.arg(now),
-        (_, None) => &mut command,
+    match now.map(Moment::as_micros) {
+        Some(now) => command.arg(now),
+        None if matches!(op, Op::Refund { .. }) => command.arg(""),
+        None => &mut command,
     };
+    if let Op::Refund { taken_at } = op {
+        command.arg(taken_at.as_micros());
+        if slip > Duration::ZERO {
+            command.arg(u64::try_from(slip.as_micros()).unwrap_or(u64::MAX));
+        }
+    }
     Call::new(script.text.clone(), command, hits.iter().next().map_or(0, |hit| slot(&hit.key)))
 }
 

@@ -2,6 +2,7 @@
 //! where another refuses.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use aforo_core::{Decision, Hit, Hits, MAX_HITS, Moment, Op, Origin, StoreError, Verdict};
 use futures_util::future::join_all;
@@ -9,6 +10,9 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::naming::slot;
 use crate::store::{Shared, Told};
+
+/// A decision has one date, that of its first server. The others decide within the time of a call, by clocks of their own.
+const SLIP: Duration = Duration::from_secs(1);
 
 /// Whether the hits lie in several slots.
 pub(crate) fn is_needed(hits: &Hits) -> bool {
@@ -54,7 +58,7 @@ pub(crate) async fn decide(
     deadline: Instant,
 ) -> Result<Decision, StoreError> {
     let parts = parts(hits);
-    let told = join_all(parts.iter().map(|part| shared.ask(op, &part.hits, deadline))).await;
+    let told = join_all(parts.iter().map(|part| shared.ask(op, &part.hits, SLIP, deadline))).await;
     let admitted = told.iter().all(|told| told.as_ref().is_ok_and(|told| told.decision.allowed()));
     if op == Op::Take && !admitted {
         give_back(&shared, parts.iter().zip(&told), deadline).await;
@@ -94,8 +98,9 @@ async fn give_back<'a>(
     let shared = Arc::clone(shared);
     let returning = tokio::spawn(async move {
         let deadline = shared.deadline();
-        let refunds =
-            granted.iter().map(|(hits, taken_at)| shared.ask(Op::Refund { taken_at: *taken_at }, hits, deadline));
+        let refunds = granted
+            .iter()
+            .map(|(hits, taken_at)| shared.ask(Op::Refund { taken_at: *taken_at }, hits, Duration::ZERO, deadline));
         // Where it fails, the servers' counts and log say so: a unit comes back later, with its window.
         drop(join_all(refunds).await);
     });

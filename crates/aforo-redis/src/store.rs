@@ -165,12 +165,19 @@ impl Shared {
         if self.servers.spread() && split::is_needed(&hits) {
             return split::decide(self, op, &hits, deadline).await;
         }
-        Ok(self.ask(op, &hits, deadline).await?.decision)
+        Ok(self.ask(op, &hits, Duration::ZERO, deadline).await?.decision)
     }
 
-    /// One call, for hits that one server decides.
-    pub(crate) async fn ask(&self, op: Op, hits: &Hits, deadline: tokio::time::Instant) -> Result<Told, StoreError> {
-        let told = self.put(op, hits, deadline).await;
+    /// One call, for hits that one server decides. A take that is refunded may have been dated by another one; the slip is
+    /// how far apart their dates may be.
+    pub(crate) async fn ask(
+        &self,
+        op: Op,
+        hits: &Hits,
+        slip: Duration,
+        deadline: tokio::time::Instant,
+    ) -> Result<Told, StoreError> {
+        let told = self.put(op, hits, slip, deadline).await;
         match &told {
             Ok(told) => self.denials.learn(op, hits, told),
             // Perhaps it was given back, perhaps not.
@@ -180,9 +187,15 @@ impl Shared {
         told
     }
 
-    async fn put(&self, op: Op, hits: &Hits, deadline: tokio::time::Instant) -> Result<Told, StoreError> {
+    async fn put(
+        &self,
+        op: Op,
+        hits: &Hits,
+        slip: Duration,
+        deadline: tokio::time::Instant,
+    ) -> Result<Told, StoreError> {
         let asked_at = Instant::now();
-        let call = question::call(op, hits, &self.naming, self.now());
+        let call = question::call_within(op, hits, &self.naming, self.now(), slip);
         let answer = self.servers.call(&call, deadline).await?;
         let told_at = Instant::now();
         let told = Counters::read(&answer, hits).map(|before| {

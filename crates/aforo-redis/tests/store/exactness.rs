@@ -5,7 +5,7 @@ use aforo_testkit::eventually;
 use aforo_testkit::servers::{RedisCluster, RedisServer};
 use tokio::runtime::Runtime;
 
-use crate::asking::{MONTH, admitted, each_algorithm, hit, peek, store};
+use crate::asking::{MONTH, admitted, costing, each_algorithm, hit, peek, refund, store, take};
 use crate::fleet::{Task, sail};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -67,6 +67,19 @@ fn rules_on_three_nodes_of_a_cluster_never_grant_too_much_and_lose_nothing() {
     let granted = granted as u32;
     let expected = [500 - granted, 600 - granted, 700 - granted];
     eventually("every unit is back", || (left(&cluster.url(), Task::ThreeSubjects) == expected).then_some(()));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_refund_gives_back_on_every_node_what_was_taken_there() {
+    let cluster = busy_cluster();
+    let store = store(&cluster.url());
+    for quota in each_algorithm(500, MONTH) {
+        let hits = ["a", "b", "c"].map(|subject| costing(3, hit("rule", subject, quota)));
+        let taken_at = take(&store, &hits).await.taken_at();
+        assert!(peek(&store, &hits).await.verdicts().all(|verdict| verdict.remaining == 497));
+        let _ = refund(&store, &hits, taken_at).await;
+        assert!(peek(&store, &hits).await.verdicts().all(|verdict| verdict.remaining == 500), "{quota:?}");
+    }
 }
 
 /// A Cluster that does not take a busy machine for a dead one.
