@@ -26,6 +26,17 @@ pub enum Allowance {
     Unlimited,
 }
 
+impl Allowance {
+    /// The quota, unless everything is allowed.
+    #[inline]
+    pub fn quota(&self) -> Option<&Quota> {
+        match self {
+            Allowance::Quota(quota) => Some(quota),
+            Allowance::Unlimited => None,
+        }
+    }
+}
+
 impl From<Quota> for Allowance {
     fn from(quota: Quota) -> Allowance {
         Allowance::Quota(quota)

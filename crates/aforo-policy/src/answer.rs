@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use aforo_core::{Decision, Hit, Hits, Mode, Origin, StoreErrorKind, Verdict};
+use aforo_core::{Decision, Hit, Hits, Mode, Origin, Quota, StoreErrorKind, Verdict};
 
 use crate::meeting::{Lack, Met, Numbers};
+use crate::plan::Entitled;
 use crate::{Describe, Exemption, Fact, Meeting, Policy, Route, Rule, WhenDown};
 
 /// What a request meets and what is asked about it, before there is a decision.
@@ -35,16 +36,18 @@ impl Asked {
         Meeting { policy: &self.policy, met: self.met }
     }
 
-    /// The rules that a store is to be asked about.
+    /// The rules that a store is to be asked about, each with which of its allowances holds.
     #[inline]
-    pub(crate) fn rules(&self) -> impl Iterator<Item = &Rule> + Clone {
+    pub(crate) fn rules(&self) -> impl Iterator<Item = (&Rule, Entitled)> + Clone {
         self.numbers.unwrap_or_default().rules(self.meeting())
     }
 
     /// Of the questions to the store, those that the store which stands in is asked: for the rules' share of the quota.
     pub(crate) fn reduced(&self, hits: &Hits) -> impl Iterator<Item = Hit> {
-        let falling_back = self.rules().zip(hits.iter()).filter(|(rule, _)| rule.when_down == WhenDown::Fallback);
-        falling_back.filter_map(|(rule, hit)| Some(Hit { quota: *rule.quota_by(Origin::Fallback)?, ..*hit }))
+        let falling_back = self.rules().zip(hits.iter()).filter(|((rule, _), _)| rule.when_down == WhenDown::Fallback);
+        falling_back.filter_map(|((rule, entitled), hit)| {
+            Some(Hit { quota: *rule.quota_of(entitled, Origin::Fallback)?, ..*hit })
+        })
     }
 
     #[inline]
@@ -114,14 +117,23 @@ impl Answer {
     /// nobody answered, none.
     #[inline]
     pub fn rules(&self) -> impl Iterator<Item = (&Rule, &Verdict)> + Clone {
-        self.met().zip(self.decision.verdicts())
+        self.met().map(|(rule, _)| rule).zip(self.decision.verdicts())
     }
 
-    /// The rules that whoever answered was asked about.
+    /// The quota of each of [`Answer::rules`], as it was asked about: that of the user's plan; if a store stands in, the
+    /// rule's share of it.
     #[inline]
-    pub(crate) fn met(&self) -> impl Iterator<Item = &Rule> + Clone {
+    pub fn quotas(&self) -> impl Iterator<Item = &Quota> + Clone {
+        let origin = self.decision.origin();
+        let quotas = self.met().zip(self.decision.verdicts());
+        quotas.filter_map(move |((rule, entitled), _)| rule.quota_of(entitled, origin))
+    }
+
+    /// The rules that whoever answered was asked about, each with which of its allowances holds.
+    #[inline]
+    pub(crate) fn met(&self) -> impl Iterator<Item = (&Rule, Entitled)> + Clone {
         let stood_in = self.decision.origin() == Origin::Fallback;
-        self.asked.rules().filter(move |rule| !stood_in || rule.when_down == WhenDown::Fallback)
+        self.asked.rules().filter(move |(rule, _)| !stood_in || rule.when_down == WhenDown::Fallback)
     }
 
     /// What the store that stands in was asked, if `hits` was the question to the first.

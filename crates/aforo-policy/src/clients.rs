@@ -1,12 +1,8 @@
 //! Whose address is it? What a policy says about proxies in front, and how much of an address is one client.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use ipnet::IpNet;
-
-/// Sets of addresses.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Networks(Vec<IpNet>);
+use crate::Networks;
 
 /// How a client's address is found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,22 +32,22 @@ pub enum ClientHeader {
     Named(Box<str>),
 }
 
-impl Networks {
-    /// Whether an address lies in one of them. An IPv4 address within IPv6 counts as IPv4.
-    pub fn contains(&self, address: IpAddr) -> bool {
-        let address = address.to_canonical();
-        self.0.iter().any(|network| network.contains(&address))
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
-impl FromIterator<IpNet> for Networks {
-    fn from_iter<I: IntoIterator<Item = IpNet>>(networks: I) -> Networks {
-        Networks(networks.into_iter().collect())
+impl Clients {
+    /// What of an address tells clients apart, and how many bits that are: the network that it lies in.
+    #[inline]
+    pub(crate) fn network(&self, address: IpAddr) -> (IpAddr, u8) {
+        match address.to_canonical() {
+            IpAddr::V4(address) => {
+                let bits = self.ipv4_prefix.min(32);
+                let mask = u32::MAX.checked_shl(32 - u32::from(bits)).unwrap_or(0);
+                (Ipv4Addr::from_bits(address.to_bits() & mask).into(), bits)
+            }
+            IpAddr::V6(address) => {
+                let bits = self.ipv6_prefix.min(128);
+                let mask = u128::MAX.checked_shl(128 - u32::from(bits)).unwrap_or(0);
+                (Ipv6Addr::from_bits(address.to_bits() & mask).into(), bits)
+            }
+        }
     }
 }
 

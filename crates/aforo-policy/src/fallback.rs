@@ -37,7 +37,7 @@ impl Asked {
     /// The decision without the store, as the rules that are met have chosen it beforehand. `hits` are the questions of
     /// those that fall back: [`Asked::reduced`].
     pub(crate) fn without_store(&self, op: Op, hits: &Hits, fallback: Option<&Fallback>) -> Decision {
-        if self.rules().any(|rule| rule.mode == Mode::Enforce && rule.when_down == WhenDown::Deny) {
+        if self.rules().any(|(rule, _)| rule.mode == Mode::Enforce && rule.when_down == WhenDown::Deny) {
             return Decision::unanswered(false);
         }
         if hits.is_empty() {

@@ -185,6 +185,9 @@ fn report(
             let message = format!("the counters of the rule `{rule}` here would be those of another rule");
             (at.map_or(above, route), message, "give the rule another name")
         }
+        Flaw::OtherAlgorithm { route: at, .. } => {
+            (at.map_or(above, route), flaw.to_string(), "count all plans of a rule by one algorithm")
+        }
         Flaw::NoShare { route: at, .. } => (at.map_or(above, route), flaw.to_string(), "take another share"),
     };
     found.add(place.unwrap_or(Place { line: 1, column: 1, width: 1 }), message, help);

@@ -1,7 +1,8 @@
 //! Meetings: what a request meets, and the questions that follow from it.
 
-use aforo_core::{Hit, Hits, MAX_HITS, Mode};
+use aforo_core::{Hit, Hits, MAX_HITS, Mode, Origin};
 
+use crate::plan::Entitled;
 use crate::subject::{Subject, subject};
 use crate::{Describe, Exemption, Fact, Policy, Route, Rule, WhenMissing};
 
@@ -43,11 +44,12 @@ pub struct Meeting<'p> {
     pub(crate) met: Met,
 }
 
-/// Which rules the hits of a request are about: the number of each among those that the request meets.
+/// Which rules the hits of a request are about: the number of each among those that the request meets, and which of its
+/// allowances holds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Numbers {
     length: u8,
-    numbers: [u8; MAX_HITS],
+    asked: [(u8, Entitled); MAX_HITS],
 }
 
 /// A fact that a request lacks and a rule does not let pass.
@@ -134,7 +136,7 @@ impl<'p> Meeting<'p> {
     pub fn asked(&self, request: &impl Describe) -> Result<Vec<(&'p Rule, Hit)>, &'p Fact> {
         let mut hits = Hits::new();
         match self.ask(request, &mut hits) {
-            Ok(numbers) => Ok(numbers.rules(*self).zip(hits.iter().copied()).collect()),
+            Ok(numbers) => Ok(numbers.rules(*self).map(|(rule, _)| rule).zip(hits.iter().copied()).collect()),
             Err(lack) => Err(self.missing(lack).unwrap_or(&Fact::Ip)),
         }
     }
@@ -145,12 +147,12 @@ impl<'p> Meeting<'p> {
         let mut numbers = Numbers::default();
         let route = self.route();
         for (number, rule) in (0_u8..).zip(self.rules_here()) {
-            numbers.add(number, rule, route, request, hits)?;
+            numbers.add(self.policy, number, (rule, route), request, hits)?;
         }
         if self.met.others.iter().any(Option::is_some) {
             // Eight of all readings together are asked; each alone has no more.
             for (number, route, rule) in self.more_rules() {
-                numbers.add(number, rule, route, request, hits)?;
+                numbers.add(self.policy, number, (rule, route), request, hits)?;
             }
         }
         Ok(numbers)
@@ -166,28 +168,32 @@ impl Numbers {
     #[inline]
     fn add(
         &mut self,
+        policy: &Policy,
         number: u8,
-        rule: &Rule,
-        route: Option<&Route>,
+        (rule, route): (&Rule, Option<&Route>),
         request: &impl Describe,
         hits: &mut Hits,
     ) -> Result<(), Lack> {
-        let Some(quota) = rule.quota() else { return Ok(()) };
+        let entitled = match rule.plans.is_empty() {
+            true => Entitled::AS_EVERYONE,
+            false => rule.plans.entitled(request.identity().and_then(|identity| identity.plan.as_deref())),
+        };
+        let Some(quota) = rule.quota_of(entitled, Origin::Store) else { return Ok(()) };
         let when_missing = match (rule.when_missing, rule.mode) {
             (WhenMissing::Deny, Mode::Shadow) => WhenMissing::Skip,
             (when_missing, _) => when_missing,
         };
-        let key = match subject(rule.scope(), &rule.partition, when_missing, route, request) {
+        let key = match subject(rule.scope(), &rule.partition, when_missing, policy.clients(), route, request) {
             Subject::Counter(key) => key,
             Subject::Skipped => return Ok(()),
             Subject::Missing(fact) => return Err(Lack { rule: number, fact }),
         };
         let cost = rule.cost.or(request.cost()).or(route.map(|route| route.cost)).unwrap_or_default();
         let hit = Hit { key, quota: *quota, cost, mode: rule.mode, count_denied: rule.count_denied };
-        if let Some(slot) = self.numbers.get_mut(usize::from(self.length))
+        if let Some(slot) = self.asked.get_mut(usize::from(self.length))
             && hits.push(hit).is_ok()
         {
-            *slot = number;
+            *slot = (number, entitled);
             self.length += 1;
         }
         Ok(())
@@ -199,9 +205,13 @@ impl Numbers {
         self.length == 0
     }
 
-    /// The rule of each hit, in the order of the hits.
+    /// The rule of each hit and which of its allowances holds, in the order of the hits.
     #[inline]
-    pub(crate) fn rules<'p>(&self, meeting: Meeting<'p>) -> impl Iterator<Item = &'p Rule> + Clone + use<'p> {
-        self.numbers.into_iter().take(self.length.into()).filter_map(move |number| meeting.rule(number))
+    pub(crate) fn rules<'p>(
+        &self,
+        meeting: Meeting<'p>,
+    ) -> impl Iterator<Item = (&'p Rule, Entitled)> + Clone + use<'p> {
+        let asked = self.asked.into_iter().take(self.length.into());
+        asked.filter_map(move |(number, entitled)| Some((meeting.rule(number)?, entitled)))
     }
 }

@@ -9,36 +9,51 @@ use crate::names::{is_token, nearest};
 /// One fact about a request that can divide a quota.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Fact {
-    /// The client's address: IPv4 in full, IPv6 cut to its first 64 bits.
+    /// The client's address, as far as it tells clients apart: see [`Clients`](crate::Clients).
     Ip,
-    /// The client: for now its address.
+    /// The user, if one is verified; else the address.
     Client,
+    /// The user, if one is verified.
+    User,
+    /// The plan of the verified user, if one is told.
+    Plan,
     /// The route that the request matches.
     Route,
-    /// The path in its normal form.
+    /// The path in its normal form. All paths that match no route are one.
     Path,
     /// The host that was asked for.
     Host,
-    /// The value of a header, whose name is in lower case.
+    /// The value of a header, whose name is in lower case. Keys hold its digest.
     Header(Box<str>),
+    /// The value of a cookie. Keys hold its digest.
+    Cookie(Box<str>),
+    /// The value of a parameter of the query. Keys hold its digest.
+    Query(Box<str>),
     /// Nothing: one counter for all.
     Everyone,
 }
 
 /// What each fact that stands alone is called.
-pub(crate) const FACTS: [(&str, Fact); 6] = [
+const FACTS: [(&str, Fact); 8] = [
     ("ip", Fact::Ip),
     ("client", Fact::Client),
+    ("user", Fact::User),
+    ("plan", Fact::Plan),
     ("route", Fact::Route),
     ("path", Fact::Path),
     ("host", Fact::Host),
     ("everyone", Fact::Everyone),
 ];
 
-/// Facts of which this version knows only the name.
-const LATER: [&str; 2] = ["user", "plan"];
-/// Prefixes of facts of which this version knows only the name.
-const LATER_NAMED: [&str; 2] = ["cookie", "query"];
+/// The facts as people write them.
+const WRITTEN: &str = "ip, client, user, plan, route, path, host, header:NAME, cookie:NAME, query:NAME, everyone";
+
+impl Fact {
+    /// Whether a client can choose its value at will, and so have as many counters as it likes.
+    pub(crate) fn is_chosen(&self) -> bool {
+        matches!(self, Fact::Path | Fact::Host | Fact::Header(_) | Fact::Cookie(_) | Fact::Query(_))
+    }
+}
 
 impl FromStr for Fact {
     type Err = Invalid;
@@ -47,28 +62,28 @@ impl FromStr for Fact {
         if let Some((_, fact)) = FACTS.iter().find(|(name, _)| *name == text) {
             return Ok(fact.clone());
         }
-        let (kind, name) = text.split_once(':').map_or((text, None), |(kind, name)| (kind, Some(name.trim())));
-        if LATER.contains(&text) || (LATER_NAMED.contains(&kind) && name.is_some()) {
-            return Err(Invalid::new(
-                format!("`per: {text}` is not yet in this version"),
-                "use one of ip, client, route, path, host, header:NAME, everyone",
-            ));
-        }
-        match (kind, name) {
-            ("header", Some(name)) if is_token(name) => Ok(Fact::Header(name.to_ascii_lowercase().into())),
-            ("header", _) => Err(Invalid::new(
-                format!("`{text}` does not name a header"),
-                "write the header's name after the colon: header:x-api-key",
-            )),
+        let (kind, name) = text.split_once(':').map_or((text, ""), |(kind, name)| (kind, name.trim()));
+        match kind {
+            "header" if is_token(name) => Ok(Fact::Header(name.to_ascii_lowercase().into())),
+            "cookie" if is_token(name) => Ok(Fact::Cookie(name.into())),
+            "query" if !name.is_empty() => Ok(Fact::Query(name.into())),
+            "header" | "cookie" | "query" => {
+                let (what, example) = match kind {
+                    "header" => ("header", "header:x-api-key"),
+                    "cookie" => ("cookie", "cookie:session"),
+                    _ => ("parameter", "query:api_key"),
+                };
+                Err(Invalid::new(
+                    format!("`{text}` does not name a {what}"),
+                    format!("write the {what}'s name after the colon: {example}"),
+                ))
+            }
             _ => {
-                let known = FACTS.iter().map(|(name, _)| *name).chain(["header"]);
+                let known = FACTS.iter().map(|(name, _)| *name).chain(["header", "cookie", "query"]);
                 let meant = nearest(kind, known).map(|name| format!("did you mean `{name}`? "));
                 Err(Invalid::new(
                     format!("`{text}` is no fact that a quota can be divided by"),
-                    format!(
-                        "{}facts are ip, client, route, path, host, header:NAME, everyone",
-                        meant.unwrap_or_default()
-                    ),
+                    format!("{}facts are {WRITTEN}", meant.unwrap_or_default()),
                 ))
             }
         }
@@ -79,6 +94,8 @@ impl fmt::Display for Fact {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Fact::Header(name) => write!(f, "header:{name}"),
+            Fact::Cookie(name) => write!(f, "cookie:{name}"),
+            Fact::Query(name) => write!(f, "query:{name}"),
             fact => f.write_str(FACTS.iter().find(|(_, known)| known == fact).map_or("", |(name, _)| name)),
         }
     }

@@ -33,7 +33,7 @@ impl<S: Store> Permit<S> {
     /// is left, later requests wait for it.
     pub async fn settle(self, actual: Cost) {
         let (mut back, mut more) = (Hits::new(), Hits::new());
-        for (rule, hit) in self.answer.met().zip(self.hits.iter()) {
+        for ((rule, _), hit) in self.answer.met().zip(self.hits.iter()) {
             let difference = Cost::new(hit.cost.units().abs_diff(actual.units()));
             if rule.cost.is_some() || difference == Cost::new(0) {
                 continue;

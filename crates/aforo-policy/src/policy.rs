@@ -4,12 +4,15 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use aforo_core::{InvalidQuota, MAX_HITS};
+use aforo_core::{InvalidQuota, MAX_HITS, Quota};
 
 use crate::meeting::{Met, OTHERS, Place};
 use crate::route::{Match, Methods};
 use crate::tree::Tree;
-use crate::{Clients, Cors, Denied, Describe, Exemption, Headers, Identify, Meeting, Percent, Proof, Route, Rule};
+use crate::{
+    Allowance, Clients, Cors, Denied, Describe, Exemption, Headers, Identify, Meeting, Percent, Plan, Proof, Route,
+    Rule,
+};
 
 /// How paths and methods are read before anything is matched. Whoever describes a request obeys it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -91,6 +94,7 @@ impl Policy {
         let mut policy = Policy { parts, tree: Tree::default(), exempt: Tree::default(), identify: None };
         let mut flaws = policy.crowds();
         flaws.extend(policy.twins());
+        flaws.extend(policy.mixtures());
         flaws.extend(policy.reduce());
         let case_insensitive = policy.parts.paths.case_insensitive;
         for (later, route) in policy.parts.routes.iter().enumerate() {
@@ -119,17 +123,11 @@ impl Policy {
     fn twins(&self) -> Vec<Flaw> {
         let mut known: HashMap<&[u8], &Rule> = HashMap::new();
         let mut flaws = Vec::new();
-        let on_routes = self
-            .parts
-            .routes
-            .iter()
-            .enumerate()
-            .flat_map(|(at, route)| route.rules.iter().map(move |rule| (Some(at), rule)));
-        let above = self.parts.rules.iter().chain([&self.parts.preflight]).map(|rule| (None, rule));
-        for (route, rule) in above.chain(on_routes) {
+        for (route, rule) in self.all_rules() {
             let other = *known.entry(rule.scope().as_bytes()).or_insert(rule);
             let same = other.name() == rule.name()
                 && other.allowance == rule.allowance
+                && other.plans == rule.plans
                 && other.partition == rule.partition
                 && other.share == rule.share;
             if !same {
@@ -139,6 +137,28 @@ impl Policy {
         flaws
     }
 
+    /// Rules of which a plan is counted by another algorithm.
+    fn mixtures(&self) -> Vec<Flaw> {
+        let all = self.all_rules().filter_map(|(route, rule)| {
+            let kind = |quota: &Quota| std::mem::discriminant(&quota.algorithm());
+            // Nothing is counted of nothing.
+            let counted = |allowance: &Allowance| allowance.quota().filter(|quota| quota.limit() > 0).map(kind);
+            let expected = rule.allowances().find_map(|(_, allowance)| counted(allowance))?;
+            let other = |plan: &&Plan| counted(&plan.allowance).is_some_and(|kind| kind != expected);
+            let plan = rule.plans.iter().find(other)?;
+            Some(Flaw::OtherAlgorithm { route, rule: rule.name().to_owned(), plan: plan.name.clone() })
+        });
+        all.collect()
+    }
+
+    /// Every rule, with the place of the route on which it stands.
+    fn all_rules(&self) -> impl Iterator<Item = (Option<usize>, &Rule)> {
+        let Parts { rules, routes, preflight, .. } = &self.parts;
+        let on_routes =
+            routes.iter().enumerate().flat_map(|(at, route)| route.rules.iter().map(move |rule| (Some(at), rule)));
+        rules.iter().chain([preflight]).map(|rule| (None, rule)).chain(on_routes)
+    }
+
     /// Works out what each rule allows when the store does not answer.
     fn reduce(&mut self) -> Vec<Flaw> {
         let Parts { rules, routes, preflight, .. } = &mut self.parts;
@@ -146,8 +166,8 @@ impl Policy {
             (0..).zip(routes).flat_map(|(at, route)| route.rules.iter_mut().map(move |rule| (Some(at), rule)));
         let all = rules.iter_mut().chain([preflight]).map(|rule| (None, rule)).chain(on_routes);
         let reduced = all.filter_map(|(route, rule)| {
-            let reason = rule.reduce().err()?;
-            Some(Flaw::NoShare { route, rule: rule.name().to_owned(), share: rule.share, reason })
+            let (plan, reason) = rule.reduce().err()?;
+            Some(Flaw::NoShare { route, rule: rule.name().to_owned(), plan, share: rule.share, reason })
         });
         reduced.collect()
     }
@@ -300,6 +320,15 @@ impl std::error::Error for Flaws {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Flaw {
+    /// A plan is counted by another algorithm than the rule's, and would not find what the same user has taken before.
+    OtherAlgorithm {
+        /// The place of the route on which the rule stands; `None` for one that stands above the routes.
+        route: Option<usize>,
+        /// The rule's name.
+        rule: String,
+        /// The plan's name.
+        plan: String,
+    },
     /// Neither of two routes, by their places, is more specific.
     Ambiguous {
         /// The first of them.
@@ -336,6 +365,8 @@ pub enum Flaw {
         route: Option<usize>,
         /// The rule's name.
         rule: String,
+        /// The plan whose quota it is; `None` for the quota of everyone else.
+        plan: Option<String>,
         /// The share.
         share: Percent,
         /// What is wrong with so much of the quota.
@@ -361,8 +392,13 @@ impl fmt::Display for Flaw {
             Flaw::SameScope { rule, other, .. } => {
                 write!(f, "the rules `{rule}` and `{other}` are different and would share their counters")
             }
-            Flaw::NoShare { rule, share, reason, .. } => {
-                write!(f, "{share} of what the rule `{rule}` allows is no quota: {reason}")
+            Flaw::NoShare { rule, plan, share, reason, .. } => {
+                write!(f, "{share} of what the rule `{rule}` allows")?;
+                plan.iter().try_for_each(|plan| write!(f, " the plan `{plan}`"))?;
+                write!(f, " is no quota: {reason}")
+            }
+            Flaw::OtherAlgorithm { rule, plan, .. } => {
+                write!(f, "the rule `{rule}` counts the plan `{plan}` by another algorithm than the others")
             }
         }
     }

@@ -2,7 +2,8 @@
 
 use aforo_core::{Algorithm, Cost, InvalidQuota, Mode, Origin, Quota};
 
-use crate::{Allowance, Fact, Invalid, Match, Partition, Percent, Scope};
+use crate::plan::Entitled;
+use crate::{Allowance, Fact, Invalid, Match, Partition, Percent, Plan, Plans, Scope};
 
 /// The longest name of a rule.
 const LONGEST_NAME: usize = 40;
@@ -43,6 +44,8 @@ pub struct Rule {
     pub partition: Partition,
     /// What is allowed.
     pub allowance: Allowance,
+    /// What is allowed in its place to those whose identity names a plan.
+    pub plans: Plans,
     /// What a request takes, whatever the request and its route say.
     pub cost: Option<Cost>,
     /// Whether a refusal counts.
@@ -58,8 +61,8 @@ pub struct Rule {
     /// The part of the quota that the store that stands in allows. Where several processes share a store, each of them
     /// has one that stands in for it, and these know nothing of each other.
     pub share: Percent,
-    /// That part, once it is known to be a quota.
-    reduced: Option<Quota>,
+    /// That part of each allowance, everyone's first, once it is known to be a quota.
+    reduced: Vec<Option<Quota>>,
 }
 
 impl Rule {
@@ -108,6 +111,7 @@ impl Rule {
             name,
             partition: Partition::default(),
             allowance,
+            plans: Plans::default(),
             cost: None,
             mode: Mode::Enforce,
             count_denied: false,
@@ -115,7 +119,7 @@ impl Rule {
             warn_at: Vec::new(),
             when_down: WhenDown::Fallback,
             share: Percent::WHOLE,
-            reduced: None,
+            reduced: Vec::new(),
         }
     }
 
@@ -136,41 +140,59 @@ impl Rule {
         &self.scope
     }
 
-    /// The quota; `None` if the rule allows everything.
+    /// The quota of everyone who has no plan of the rule's; `None` if the rule allows them everything.
     #[inline]
     pub fn quota(&self) -> Option<&Quota> {
-        match &self.allowance {
-            Allowance::Quota(quota) => Some(quota),
-            Allowance::Unlimited => None,
-        }
+        self.allowance.quota()
     }
 
-    /// The quota by which an answer of that origin was given: of one by the store that stands in, the rule's share.
+    /// The quota by which someone of that plan is answered, if an answer of that origin is given: of one by the store that
+    /// stands in, the rule's share. `None` if the rule allows everything.
+    pub fn quota_by(&self, plan: Option<&str>, origin: Origin) -> Option<&Quota> {
+        self.quota_of(self.plans.entitled(plan), origin)
+    }
+
     #[inline]
-    pub fn quota_by(&self, origin: Origin) -> Option<&Quota> {
+    pub(crate) fn quota_of(&self, entitled: Entitled, origin: Origin) -> Option<&Quota> {
+        let quota = self.plans.of(entitled).map_or(&self.allowance, |plan| &plan.allowance).quota();
         match origin {
-            Origin::Fallback => self.reduced.as_ref().or(self.quota()),
-            Origin::Store | Origin::Unanswered => self.quota(),
+            Origin::Fallback => self.reduced.get(entitled.place()).and_then(Option::as_ref).or(quota),
+            Origin::Store | Origin::Unanswered => quota,
         }
     }
 
-    /// Works out the rule's share of the quota.
+    /// All that the rule allows: everyone, then each plan.
+    pub(crate) fn allowances(&self) -> impl Iterator<Item = (Option<&Plan>, &Allowance)> {
+        std::iter::once((None, &self.allowance)).chain(self.plans.iter().map(|plan| (Some(plan), &plan.allowance)))
+    }
+
+    /// The quotas among all that the rule allows.
+    pub(crate) fn quotas(&self) -> impl Iterator<Item = &Quota> {
+        self.allowances().filter_map(|(_, allowance)| allowance.quota())
+    }
+
+    /// Works out the rule's share of each quota.
     ///
     /// # Errors
     ///
-    /// If so little cannot be counted exactly.
-    pub(crate) fn reduce(&mut self) -> Result<(), InvalidQuota> {
-        self.reduced = match self.quota() {
-            Some(quota) if self.when_down == WhenDown::Fallback => Some(share_of(quota, self.share)?),
-            _ => None,
+    /// If so little cannot be counted exactly; with the plan whose quota it is.
+    pub(crate) fn reduce(&mut self) -> Result<(), (Option<String>, InvalidQuota)> {
+        self.reduced = if self.when_down == WhenDown::Fallback {
+            let share = |(plan, allowance): (Option<&Plan>, &Allowance)| {
+                let share = allowance.quota().map(|quota| share_of(quota, self.share)).transpose();
+                share.map_err(|reason| (plan.map(|plan| plan.name.clone()), reason))
+            };
+            self.allowances().map(share).collect::<Result<_, _>>()?
+        } else {
+            Vec::new()
         };
         Ok(())
     }
 
     /// The share nearest to the rule's that can be counted exactly.
     pub(crate) fn nearest_share(&self) -> Option<Percent> {
-        let quota = self.quota()?;
-        let shares = (1..=100).filter_map(Percent::new).filter(|share| share_of(quota, *share).is_ok());
+        let exact = |share: &Percent| self.quotas().all(|quota| share_of(quota, *share).is_ok());
+        let shares = (1..=100).filter_map(Percent::new).filter(exact);
         shares.min_by_key(|share| share.hundredths().abs_diff(self.share.hundredths()))
     }
 }

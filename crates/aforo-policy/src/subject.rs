@@ -1,18 +1,19 @@
 //! Subjects: the partition values' part of a key.
 //!
-//! A subject is text that a person can read: `ip:203.0.113.7`, or `host:api.example,header:abc`. No two different
-//! lists of values give the same text: each value is named by its kind, and within a value the comma, the percent sign
-//! and what cannot be printed are escaped. A subject too long for the key becomes `#` and a digest of that text.
+//! A subject is text that a person can read: `ip:203.0.113.7`, or `host:api.example,user:alice`. No two different lists
+//! of values give the same text: each value is named by its kind, and within a value the comma, the percent sign and what
+//! cannot be printed are escaped. A subject too long for the key becomes `#` and a digest of that text.
+//!
+//! What a client sends in a header, a cookie or the query may be a secret, and keys lie in stores, in logs and on pages. So
+//! of these a subject holds a digest alone.
 
-use std::net::{IpAddr, Ipv6Addr};
+mod text;
 
 use aforo_core::Key;
 
-use crate::digest::{Digest, LENGTH, hex};
-use crate::{Describe, Fact, Partition, Route, Scope, UNMATCHED, WhenMissing};
-
-/// Bytes that every subject may have, however long its rule's scope is.
-const ROOM: usize = Key::CAPACITY;
+use crate::digest::Digest;
+use crate::{Clients, Describe, Fact, Partition, Route, Scope, UNMATCHED, WhenMissing};
+use text::Text;
 
 /// What became of a partition's values.
 pub(crate) enum Subject {
@@ -30,49 +31,23 @@ pub(crate) fn subject(
     scope: &Scope,
     partition: &Partition,
     when_missing: WhenMissing,
+    clients: &Clients,
     route: Option<&Route>,
     request: &impl Describe,
 ) -> Subject {
-    let mut text = Text::new(ROOM.saturating_sub(scope.as_bytes().len()));
+    let mut text = Text::beside(scope);
     for (at, fact) in (0_u8..).zip(partition.facts()) {
         if at > 0 {
             text.push(b",");
         }
-        let present = match fact {
-            Fact::Ip | Fact::Client => request.address().is_some_and(|address| {
-                text.push(b"ip:");
-                text.push_address(address);
-                true
-            }),
-            Fact::Route => {
-                text.push(b"route:");
-                text.push_escaped(route.map_or(UNMATCHED, Route::name).as_bytes());
-                true
-            }
-            Fact::Path => {
-                text.push(b"path:");
-                text.push_escaped(request.path().as_bytes());
-                true
-            }
-            Fact::Host => request.host().filter(|host| !host.is_empty()).is_some_and(|host| {
-                text.push(b"host:");
-                text.push_escaped(host.as_bytes());
-                true
-            }),
-            Fact::Header(name) => push_header(&mut text, request.header(name)),
-            Fact::Everyone => {
-                text.push(b"everyone");
-                true
-            }
-        };
-        if present {
+        if push_fact(&mut text, fact, clients, route, request) {
             continue;
         }
         match (when_missing, request.address()) {
             (WhenMissing::Skip, _) => return Subject::Skipped,
             (WhenMissing::Ip, Some(address)) => {
                 text.push(b"none:");
-                text.push_address(address);
+                text.push_address(address, clients);
             }
             // Nothing can stand in for an address.
             (WhenMissing::Ip, None) | (WhenMissing::Deny, _) => return Subject::Missing(at),
@@ -81,144 +56,60 @@ pub(crate) fn subject(
     text.name(scope).map_or(Subject::Skipped, Subject::Counter)
 }
 
-/// Lines of one header are one value, as if they had been joined (RFC 9110, section 5.3). One that is empty is missing:
-/// else all who send nothing would share a counter.
+/// Writes a fact; `false` if the request lacks it. One that is empty is missing: else all who send nothing would share a
+/// counter.
+#[inline]
+fn push_fact(text: &mut Text, fact: &Fact, clients: &Clients, route: Option<&Route>, request: &impl Describe) -> bool {
+    let user = || request.identity().map(|identity| &*identity.user);
+    match fact {
+        Fact::Ip => text.push_client(request.address(), clients),
+        Fact::Client => text.push_value(b"user:", user()) || text.push_client(request.address(), clients),
+        Fact::User => text.push_value(b"user:", user()),
+        Fact::Plan => text.push_value(b"plan:", request.identity().and_then(|identity| identity.plan.as_deref())),
+        Fact::Route => text.push_value(b"route:", Some(route.map_or(UNMATCHED, Route::name))),
+        // Whoever tries paths at random finds no counter that is new. No path is called like this.
+        Fact::Path => text.push_value(b"path:", Some(route.map_or(UNMATCHED, |_| request.path()))),
+        Fact::Host => text.push_value(b"host:", request.host()),
+        Fact::Header(name) => push_header(text, request.header(name)),
+        Fact::Cookie(name) => push_sent(text, b"cookie:", request.cookie(name), |value| value),
+        Fact::Query(name) => push_sent(text, b"query:", request.query(name), |value| value.as_bytes()),
+        Fact::Everyone => {
+            text.push(b"everyone");
+            true
+        }
+    }
+}
+
+/// Lines of one header are one value, as if they had been joined (RFC 9110, section 5.3).
 fn push_header<'a>(text: &mut Text, lines: impl Iterator<Item = &'a [u8]>) -> bool {
-    let mut present = false;
+    let mut digest = None;
     for line in lines.map(<[u8]>::trim_ascii).filter(|line| !line.is_empty()) {
-        text.push(if present { b"%2C " } else { b"header:" });
-        text.push_escaped(line);
-        present = true;
-    }
-    present
-}
-
-/// The decimal digits of each octet, followed by dots, and how many digits there are.
-const OCTETS: [([u8; 3], usize); 256] = {
-    let mut table = [([b'.'; 3], 0); 256];
-    let mut octet = 0;
-    while octet < table.len() {
-        let [hundreds, tens, ones] =
-            [b'0' + (octet / 100) as u8, b'0' + (octet / 10 % 10) as u8, b'0' + (octet % 10) as u8];
-        table[octet] = match octet {
-            0..10 => ([ones, b'.', b'.'], 1),
-            10..100 => ([tens, ones, b'.'], 2),
-            _ => ([hundreds, tens, ones], 3),
-        };
-        octet += 1;
-    }
-    table
-};
-
-/// A subject that is being written.
-struct Text {
-    bytes: [u8; ROOM],
-    length: usize,
-    room: usize,
-    digest: Option<Digest>,
-}
-
-impl Text {
-    #[inline]
-    fn new(room: usize) -> Text {
-        Text { bytes: [0; ROOM], length: 0, room: room.min(ROOM), digest: None }
-    }
-
-    #[inline]
-    fn push(&mut self, bytes: &[u8]) {
-        let end = self.length + bytes.len();
-        match self.bytes.get_mut(self.length..end) {
-            Some(free) if end <= self.room => {
-                free.copy_from_slice(bytes);
-                self.length = end;
-            }
-            _ => self.spill(bytes),
-        }
-    }
-
-    /// From the first byte that does not fit, everything goes into a digest.
-    #[cold]
-    fn spill(&mut self, bytes: &[u8]) {
-        let written = self.bytes.get(..self.length).unwrap_or(&[]);
-        let digest = self.digest.get_or_insert_with(|| {
-            let mut digest = Digest::new();
-            digest.update(written);
-            digest
-        });
-        digest.update(bytes);
-        self.room = 0;
-    }
-
-    fn push_escaped(&mut self, bytes: &[u8]) {
-        let plain = |byte: &u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'%' | b',');
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            let length = rest.iter().position(|byte| !plain(byte)).unwrap_or(rest.len());
-            let (run, after) = rest.split_at(length);
-            self.push(run);
-            rest = match after.split_first() {
-                Some((byte, after)) => {
-                    let [high, low] = hex(*byte, b"0123456789ABCDEF");
-                    self.push(&[b'%', high, low]);
-                    after
-                }
-                None => after,
-            };
-        }
-    }
-
-    /// IPv4 in full; IPv6 cut to 64 bits, for a household or a server has all the rest.
-    #[inline]
-    fn push_address(&mut self, address: IpAddr) {
-        match address.to_canonical() {
-            IpAddr::V4(address) => {
-                // Every request comes by here, so the digits are looked up, and pushed all at once.
-                let mut text = [b'.'; 18];
-                let mut length = 0;
-                for octet in address.octets() {
-                    let (digits, written) = OCTETS[usize::from(octet)];
-                    if let Some(place) = text.get_mut(length..length + 3) {
-                        place.copy_from_slice(&digits);
-                    }
-                    length += written + 1;
-                }
-                self.push(text.get(..length - 1).unwrap_or(&[]));
-            }
-            IpAddr::V6(address) => self.push_network(address),
-        }
-    }
-
-    /// The last 64 bits are zero, so the run of zeros that is written as `::` is always the one at the end
-    /// (RFC 5952, section 4.2.3).
-    fn push_network(&mut self, address: Ipv6Addr) {
-        let [a, b, c, d, ..] = address.segments();
-        let groups = [a, b, c, d];
-        let written = groups.iter().rposition(|group| *group != 0).map_or(0, |last| last + 1);
-        for (at, group) in groups.iter().take(written).enumerate() {
-            if at > 0 {
-                self.push(b":");
-            }
-            let [high, low] = group.to_be_bytes();
-            let digits = [hex(high, b"0123456789abcdef"), hex(low, b"0123456789abcdef")];
-            let digits = digits.as_flattened();
-            let leading = digits.iter().position(|digit| *digit != b'0').unwrap_or(digits.len() - 1);
-            self.push(digits.get(leading..).unwrap_or(&[]));
-        }
-        self.push(b"::/64");
-    }
-
-    /// The key, or `None` if not even a digest fits, which the longest scope rules out.
-    #[inline]
-    fn name(self, scope: &Scope) -> Option<Key> {
-        match self.digest {
-            None => Key::new(scope.as_bytes(), self.bytes.get(..self.length)?).ok(),
+        match &mut digest {
+            None => digest.insert(Digest::new()),
             Some(digest) => {
-                let mut text = [b'#'; LENGTH + 1];
-                text.get_mut(1..)?.copy_from_slice(&digest.finish());
-                Key::new(scope.as_bytes(), &text).ok()
+                digest.update(b", ");
+                digest
             }
         }
+        .update(line);
     }
+    text.push_digest(b"header:", digest)
+}
+
+/// The values of a name that was sent more than once are one value. Nobody knows which of them a server takes.
+fn push_sent<V>(text: &mut Text, kind: &[u8], values: impl Iterator<Item = V>, bytes: impl Fn(&V) -> &[u8]) -> bool {
+    let mut digest = None;
+    for value in values {
+        let value = bytes(&value);
+        if value.is_empty() {
+            continue;
+        }
+        let digest = digest.get_or_insert_with(Digest::new);
+        // With its length before it, no value can be taken for two.
+        digest.update(&(value.len() as u64).to_le_bytes());
+        digest.update(value);
+    }
+    text.push_digest(kind, digest)
 }
 
 #[cfg(test)]

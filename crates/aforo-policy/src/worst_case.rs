@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use crate::{Allowance, Describe, Policy, Route, Rule};
+use crate::{Allowance, Describe, Plan, Policy, Route, Rule};
 
 /// The most that a rule lets through in one place.
 #[derive(Clone, Copy, Debug)]
@@ -12,9 +12,16 @@ pub struct WorstCase<'p> {
     pub rule: &'p Rule,
     /// The route that it stands on; `None` if it stands above the routes.
     pub route: Option<&'p Route>,
+    /// The plan whose users it lets through so much; `None` for everyone else.
+    pub plan: Option<&'p Plan>,
 }
 
-impl WorstCase<'_> {
+impl<'p> WorstCase<'p> {
+    /// What is allowed.
+    pub fn allowance(&self) -> &'p Allowance {
+        self.plan.map_or(&self.rule.allowance, |plan| &plan.allowance)
+    }
+
     /// What a request takes from the rule there.
     pub fn cost(&self) -> u32 {
         self.rule.cost.or(self.route.map(|route| route.cost)).unwrap_or_default().units()
@@ -24,7 +31,7 @@ impl WorstCase<'_> {
 impl fmt::Display for WorstCase<'_> {
     /// "at most 200 in any 60 s".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.rule.allowance {
+        match self.allowance() {
             Allowance::Unlimited => f.write_str("unlimited"),
             Allowance::Quota(quota) if quota.limit() == 0 => f.write_str("nothing"),
             Allowance::Quota(quota) if self.cost() > quota.at_once() => {
@@ -48,14 +55,16 @@ impl Policy {
     }
 
     /// Each rule that counts by itself, with the most that it lets through: those above the routes first, then those of
-    /// each route.
+    /// each route. A rule with plans is told for everyone, then for each plan.
     pub fn worst_cases(&self) -> impl Iterator<Item = WorstCase<'_>> {
-        let above = self.rules().iter().map(|rule| WorstCase { rule, route: None });
+        let above = self.rules().iter().map(|rule| (rule, None));
         let on_routes = self.routes().iter().flat_map(|route| {
             let apart = |rule: &&Rule| !self.has_above(rule);
-            route.rules.iter().filter(apart).map(move |rule| WorstCase { rule, route: Some(route) })
+            route.rules.iter().filter(apart).map(move |rule| (rule, Some(route)))
         });
-        above.chain(on_routes)
+        above
+            .chain(on_routes)
+            .flat_map(|(rule, route)| rule.allowances().map(move |(plan, _)| WorstCase { rule, route, plan }))
     }
 }
 

@@ -80,7 +80,7 @@ fn a_rule_that_falls_back_allows_its_share_and_then_refuses() {
     assert_eq!(refused.decision().wait().as_micros(), Some(12_000_000), "five a minute drip back");
     let (rule, verdict) = refused.rules().next().unwrap();
     assert_eq!(verdict.limit, 3);
-    let by = |origin| rule.quota_by(origin).map(|quota| (quota.limit(), quota.at_once()));
+    let by = |origin| rule.quota_by(None, origin).map(|quota| (quota.limit(), quota.at_once()));
     assert_eq!((by(Origin::Fallback), by(Origin::Store)), (Some((5, 3)), Some((10, 7))));
     stand.clock.0.advance(Duration::from_secs(12));
     assert!(take(&stand).allowed());
@@ -334,7 +334,7 @@ fn a_share_is_of_every_algorithm_the_same_in_the_same_window() {
         assert_eq!((0..9).filter(|_| take(&stand).allowed()).count(), 3, "{algorithm}");
         let policy = stand.limiter.policy();
         let rule = &policy.rules()[0];
-        let (whole, share) = (rule.quota().unwrap(), rule.quota_by(Origin::Fallback).unwrap());
+        let (whole, share) = (rule.quota().unwrap(), rule.quota_by(None, Origin::Fallback).unwrap());
         assert_eq!(std::mem::discriminant(&share.algorithm()), std::mem::discriminant(&whole.algorithm()));
         assert_eq!(share.window(), whole.window());
     }

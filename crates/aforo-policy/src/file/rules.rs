@@ -159,9 +159,10 @@ impl Draft {
         rule.warn_at = self.warn_at.clone();
         rule.when_down = self.when_down;
         rule.share = self.share;
-        if let Err(reason) = rule.reduce() {
+        if let Err((plan, reason)) = rule.reduce() {
             let (name, share) = (rule.name(), rule.share);
-            let message = format!("{share} of what the rule `{name}` allows is no quota: {}", plainly(reason));
+            let whom = plan.map(|plan| format!(" the plan `{plan}`")).unwrap_or_default();
+            let message = format!("{share} of what the rule `{name}` allows{whom} is no quota: {}", plainly(reason));
             let help = match rule.nearest_share() {
                 Some(nearest) => format!("take for example `share: {nearest}` for this rule, or another quota"),
                 None => "take another quota".to_owned(),

@@ -92,7 +92,7 @@ fn named<'n>(entries: &'n [Entry], met: &'n [Rule]) -> impl Iterator<Item = (&'n
 /// Warns of a cost that no bucket and no window of the rule can hold, be it in an `outage` of the store.
 fn never_fits(place: Place, rule: &Rule, cost: Option<Cost>, outage: bool, found: &mut Found<'_>) {
     let Some(units) = cost.map(Cost::units) else { return };
-    let most_by = |origin| rule.quota_by(origin).filter(|quota| quota.limit() > 0).map(Quota::at_once);
+    let most_by = |origin| rule.quota_by(None, origin).filter(|quota| quota.limit() > 0).map(Quota::at_once);
     let name = rule.name();
     if let Some(most) = most_by(Origin::Store).filter(|most| units > *most) {
         let message = format!("a cost of {units} never fits the rule `{name}`, which allows {most} at once");
