@@ -2,8 +2,8 @@
 --
 -- KEYS: the counter of each hit; then, for each sliding log among them, the set of its entries.
 -- ARGV: the operation; for each hit the algorithm, the mode ('+' if denials count), the cost and four numbers of its
---       quota; then, only where they are needed, the moment (tests alone give it), that of the take to be refunded, and how
---       far from there this server may have dated it.
+--       quota; then, only where they are needed, the moment (tests alone give it), that of the take to be refunded, and by
+--       how much this server may have dated it earlier.
 --
 -- The answer is the moment in two parts, whether the request is admitted, and every counter as it was: what that means
 -- for each rule is worded by the engine, with the very code that decides in memory.

@@ -14,7 +14,7 @@ pub(crate) fn call(op: Op, hits: &Hits, naming: &Naming, now: Option<Moment>) ->
     call_within(op, hits, naming, now, Duration::ZERO)
 }
 
-/// The same, where a take that is refunded was dated by another server: this one's date is no more than the slip away.
+/// The same, where a take that is refunded was dated by another server: this one's date is no earlier than by the slip.
 pub(crate) fn call_within(op: Op, hits: &Hits, naming: &Naming, now: Option<Moment>, slip: Duration) -> Call {
     let script = script::for_hits(op, hits);
     let mut command = redis::cmd("EVALSHA");

@@ -11,7 +11,8 @@ use tokio::time::{Instant, timeout_at};
 use crate::naming::slot;
 use crate::store::{Shared, Told};
 
-/// A decision has one date, that of its first server. The others decide within the time of a call, by clocks of their own.
+/// A decision has one date, the latest of its servers': that lies in the window that each of them has counted in, if it has
+/// only just begun too. The others may have been earlier, by the time of a call and the difference of their clocks.
 const SLIP: Duration = Duration::from_secs(1);
 
 /// Whether the hits lie in several slots.
@@ -76,7 +77,7 @@ pub(crate) async fn decide(
             }
         }
     }
-    let taken_at = told.first().map_or(Moment::EPOCH, |told| told.before.now);
+    let taken_at = told.iter().map(|told| told.before.now).max().unwrap_or(Moment::EPOCH);
     Ok(Decision::new(verdicts.into_iter().flatten(), taken_at, Origin::Store))
 }
 

@@ -169,7 +169,7 @@ impl Shared {
     }
 
     /// One call, for hits that one server decides. A take that is refunded may have been dated by another one; the slip is
-    /// how far apart their dates may be.
+    /// by how much this one's date may be earlier.
     pub(crate) async fn ask(
         &self,
         op: Op,
