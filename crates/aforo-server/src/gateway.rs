@@ -7,8 +7,9 @@
 //!    with a name. [`Listening::serve`] hands a clone of it to every worker.
 //! 2. **Accept** (`worker`). A worker is a thread with its own event loop, connections and upstream pool. Workers share
 //!    nothing but the socket, so nothing on the way of a request takes a lock.
-//! 3. **Greet** (`connection`, `tls`). TLS if a certificate was named, then HTTP/1.1 or HTTP/2, told apart by the first
-//!    bytes. Each connection notes in its `Pulse` what it is doing and since when.
+//! 3. **Greet** (`connection`, `proxy_header`, `tls`). Where a proxy stands before it, the header by which that says
+//!    whose connection it is; TLS if a certificate was named; then HTTP/1.1 or HTTP/2, told apart by the first bytes.
+//!    Each connection notes in its `Pulse` what it is doing and since when.
 //! 4. **Receive** (`receive`, `request`). A request that could be read in two ways is refused here. What is left has one
 //!    normal form: the target is a path, `Host` names the host, [`Peer`] says who sent it. Its body is an
 //!    [`IncomingBody`], which bounds how long the client may be silent.
@@ -48,6 +49,7 @@ mod leftovers;
 mod peer;
 mod pool;
 mod problem;
+mod proxy_header;
 mod pulse;
 mod receive;
 mod request;

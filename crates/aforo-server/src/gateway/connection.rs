@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::Poll;
 
 use bytes::Bytes;
@@ -17,9 +18,11 @@ use tower_service::Service;
 
 use super::alarm::{Call, Listener};
 use super::bind::Tls;
+use super::hush::Hush;
 use super::incoming::IncomingBody;
 use super::leftovers::Leftovers;
 use super::peer::{Peer, Scheme};
+use super::proxy_header::{self, NoHeader};
 use super::receive::Receive;
 use super::sweep::Roster;
 use super::wire::{Stream, Wire};
@@ -34,8 +37,10 @@ const STREAMS: u32 = 256;
 /// Makes HTTP of new connections.
 pub(super) struct Greeter {
     http: auto::Builder<Local>,
+    proxy_protocol: bool,
     tls: Option<Tls>,
     roster: Rc<Roster>,
+    hush: Hush,
 }
 
 /// Runs the streams of HTTP/2 on this worker's thread.
@@ -52,7 +57,7 @@ where
 }
 
 impl Greeter {
-    pub(super) fn new(tls: Option<Tls>, roster: Rc<Roster>) -> Self {
+    pub(super) fn new(proxy_protocol: bool, tls: Option<Tls>, roster: Rc<Roster>) -> Self {
         let mut http = auto::Builder::new(Local);
         // The sweep watches over the header; hyper's own timer would be one a request.
         http.http1().max_buf_size(BUFFER).header_read_timeout(None);
@@ -61,11 +66,12 @@ impl Greeter {
             .max_header_list_size(HEADER_LIST)
             // For each stream: a client that opens many and reads none fills this often.
             .max_send_buf_size(BUFFER);
-        Self { http, tls, roster }
+        let hush = Hush::new(Arc::clone(roster.clock()));
+        Self { http, proxy_protocol, tls, roster, hush }
     }
 
     /// Serves one connection until it ends.
-    pub(super) async fn greet<S, B>(self: Rc<Self>, stream: TcpStream, address: SocketAddr, service: S)
+    pub(super) async fn greet<S, B>(self: Rc<Self>, mut stream: TcpStream, address: SocketAddr, service: S)
     where
         S: Service<Request<IncomingBody>, Response = Response<B>, Error = Infallible> + Clone + 'static,
         B: Body<Data = Bytes> + 'static,
@@ -75,6 +81,7 @@ impl Greeter {
         // Without it small responses wait for the client's acknowledgement. A failure means that the client is gone,
         // which the first read will find.
         let _ = stream.set_nodelay(true);
+        let Some(address) = self.name(&mut stream, address).await else { return };
         let Some((stream, scheme)) = self.secure(stream).await else { return };
         let pulse = self.roster.enter_client();
         let leftovers = Leftovers::default();
@@ -106,6 +113,26 @@ impl Greeter {
         if let Err(error) = ended {
             tracing::debug!(target: "aforo::gateway", peer = %address, error, "a client's connection broke");
         }
+    }
+
+    /// The client's address: what the proxy before us says, if there is one, else that of the connection.
+    async fn name(&self, stream: &mut TcpStream, address: SocketAddr) -> Option<SocketAddr> {
+        if !self.proxy_protocol {
+            return Some(address);
+        }
+        let error = match tokio::time::timeout(self.roster.timeouts().header, proxy_header::take(stream)).await {
+            Ok(Ok(source)) => return Some(source.unwrap_or(address)),
+            Ok(Err(NoHeader::Ended { empty: true })) => return None,
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "its header of the PROXY protocol took too long".to_owned(),
+        };
+        self.hush.say(|held| {
+            tracing::warn!(
+                target: "aforo::gateway", peer = %address, held,
+                "a connection is closed: {error}; with `gateway.proxy_protocol`, all must come from proxies that send one"
+            );
+        });
+        None
     }
 
     /// Shakes hands if there is a certificate. A client that fails to is not worth more than a line.

@@ -30,7 +30,7 @@ impl Peer {
         Self { address, scheme, believed: false, field }
     }
 
-    /// The address at the other end of the socket.
+    /// The address at the other end of the socket or, with the PROXY protocol, the one that the proxy there names.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

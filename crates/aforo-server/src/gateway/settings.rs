@@ -20,6 +20,9 @@ pub struct Settings {
     pub workers: NonZeroUsize,
     /// The certificate, if clients speak TLS.
     pub tls: Option<TlsFiles>,
+    /// Whether every connection begins with a header of the PROXY protocol, which says whose it is. Whoever can connect
+    /// can then claim any address, so only proxies should be able to.
+    pub proxy_protocol: bool,
     /// How long each side may be silent.
     pub timeouts: Timeouts,
     /// How long requests in flight may take to end after [`Running::stop`](super::Running::stop).
@@ -38,7 +41,8 @@ pub struct TlsFiles {
 /// The longest that the gateway waits, for each thing that it waits for.
 #[derive(Clone, Copy, Debug)]
 pub struct Timeouts {
-    /// From the first byte of a request to the end of its header; on a new connection, from its start.
+    /// From the first byte of a request to the end of its header; on a new connection, from its start. As long again for
+    /// the header of the PROXY protocol, and for the handshake of TLS.
     pub header: Duration,
     /// Silence of the client while its request body is awaited, or while it does not read the response.
     pub body: Duration,
@@ -78,13 +82,14 @@ enum Fault {
 // === impl Settings ===
 
 impl Settings {
-    /// Settings with the usual timeouts, a worker a core, and no TLS.
+    /// Settings with the usual timeouts, a worker a core, no TLS, and no PROXY protocol.
     pub fn new(listen: SocketAddr, upstreams: Vec<Upstream>) -> Self {
         Self {
             listen,
             upstreams,
             workers: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
             tls: None,
+            proxy_protocol: false,
             timeouts: Timeouts::default(),
             drain: Duration::from_secs(30),
         }

@@ -51,13 +51,13 @@ impl Worker {
             }
         };
         let _ = report.send(Ok(()));
-        let Settings { upstreams, timeouts, drain, .. } = self.settings;
+        let Settings { upstreams, proxy_protocol, timeouts, drain, .. } = self.settings;
         let mut stopped = self.stopped;
         runtime.block_on(async move {
             let roster = Roster::new(timeouts);
             tokio::task::spawn_local(Rc::clone(&roster).sweep());
             let service = layers(Forward::new(upstreams, &roster));
-            let greeter = Rc::new(Greeter::new(self.tls, Rc::clone(&roster)));
+            let greeter = Rc::new(Greeter::new(proxy_protocol, self.tls, Rc::clone(&roster)));
             let hush = Hush::new(roster.clock().clone());
             tokio::select! {
                 () = accept(&socket, &hush, |stream, address| {

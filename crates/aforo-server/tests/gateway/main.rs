@@ -7,6 +7,7 @@ mod drain;
 mod fields;
 mod framing;
 mod http2;
+mod proxied;
 mod reuse;
 mod strangers;
 mod support;

@@ -6,11 +6,11 @@ use aforo_server::gateway::{Settings, TlsFiles, bind};
 
 use crate::support::{Gateway, OK, lossy, recorder, run};
 
-fn file(name: &str) -> PathBuf {
+pub(crate) fn file(name: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/gateway/certificates")).join(name)
 }
 
-fn files(cert: &str, key: &str) -> Option<TlsFiles> {
+pub(crate) fn files(cert: &str, key: &str) -> Option<TlsFiles> {
     Some(TlsFiles { cert: file(cert), key: file(key) })
 }
 
