@@ -35,6 +35,11 @@ pub const X_RATELIMIT_WARNING: HeaderName = HeaderName::from_static("x-ratelimit
 const STANDARD: [HeaderName; 5] = [RATELIMIT, RATELIMIT_POLICY, RATELIMIT_LIMIT, RATELIMIT_REMAINING, RATELIMIT_RESET];
 const LEGACY: [HeaderName; 4] = [X_RATELIMIT_LIMIT, X_RATELIMIT_REMAINING, X_RATELIMIT_RESET, X_RATELIMIT_WARNING];
 
+/// The name of every field that may be written here.
+pub(crate) fn names() -> impl Iterator<Item = HeaderName> {
+    STANDARD.into_iter().chain(LEGACY)
+}
+
 /// The names of the parameters, which the draft is about to change: one table, one switch.
 struct Parameters {
     quota: &'static KeyRef,

@@ -12,6 +12,7 @@ mod answer;
 mod body;
 mod charged;
 pub mod client;
+mod cors;
 mod descriptor;
 pub mod fields;
 pub mod path;

@@ -14,6 +14,7 @@ use tower_service::Service;
 
 use super::layer::Observe;
 use crate::body::MaybeRefused;
+use crate::cors::Admitted;
 use crate::refusal::{Dialect, refuse};
 use crate::{Outcome, finish};
 
@@ -73,9 +74,18 @@ where
     S: Store,
 {
     fn after(answer: Answer, request: Request<Sent>, inner: &mut Inner) -> Self {
+        let script = Admitted::of(answer.policy().cors(), request.headers());
         match refuse(&answer, Dialect::of(request.headers())) {
-            Some(response) => Stage::Refused { response: Some(response) },
-            None => Stage::Allowed { response: inner.call(request), outcome: Outcome::of(answer) },
+            Some(mut response) => {
+                if let Some(script) = script {
+                    script.open(response.headers_mut());
+                }
+                Stage::Refused { response: Some(response) }
+            }
+            None => {
+                let exposed = script.is_some();
+                Stage::Allowed { response: inner.call(request), outcome: Outcome::of(answer, exposed) }
+            }
         }
     }
 }
