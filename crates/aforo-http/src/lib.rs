@@ -15,6 +15,7 @@ pub mod client;
 mod cors;
 mod descriptor;
 pub mod fields;
+pub mod identity;
 pub mod path;
 mod refusal;
 mod seconds;
