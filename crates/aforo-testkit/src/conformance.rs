@@ -162,6 +162,7 @@ macro_rules! store_conformance {
             is_as_new_after_ten_idle_years,
             // refunds
             a_refund_in_the_same_window_undoes_the_take,
+            a_refund_of_what_was_taken_as_a_window_began_undoes_it,
             a_refund_in_a_later_window_changes_nothing,
             a_refund_to_a_bucket_that_must_have_drained_changes_nothing,
             a_refund_that_comes_twice_gives_no_more_than_the_quota,

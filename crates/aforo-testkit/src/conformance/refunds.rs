@@ -1,6 +1,6 @@
 //! Giving back.
 
-use aforo_core::Quota;
+use aforo_core::{Moment, Quota};
 
 use super::{Harness, START, Trial, costing, five_a_second};
 
@@ -16,6 +16,18 @@ pub fn a_refund_in_the_same_window_undoes_the_take<H: Harness>() {
         assert_eq!((after.remaining, after.reset_micros), (before.remaining, before.reset_micros), "{quota:?}");
         assert!(trial.take(costing(3, hit)).allowed());
         assert!(!trial.take(hit).allowed());
+    }
+}
+
+/// The first moment of a window belongs to it.
+pub fn a_refund_of_what_was_taken_as_a_window_began_undoes_it<H: Harness>() {
+    let beginning = Moment::from_micros(1_700_000_001_000_000);
+    for quota in five_a_second() {
+        let trial = Trial::<H>::start();
+        let hit = trial.hit("client", quota);
+        trial.at(beginning).take(costing(2, hit));
+        trial.take(hit);
+        assert_eq!(trial.refund(costing(2, hit), beginning).remaining, 4, "{quota:?}");
     }
 }
 
