@@ -30,7 +30,7 @@ pub use aforo_core::{
 };
 #[cfg(feature = "http")]
 #[doc(no_inline)]
-pub use aforo_http::{Descriptor, Dialect, Peer, fields, path, refuse};
+pub use aforo_http::{Descriptor, Dialect, Peer, fields, identity, path, refuse};
 #[cfg(feature = "tower")]
 #[doc(no_inline)]
 pub use aforo_http::{Observe, RateLimit, RateLimitLayer};
