@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
-use aforo_policy::{Clients, Describe, Paths, Policy};
-use http::header::{HeaderMap, HeaderValue};
+use aforo_policy::{ClientHeader, Clients, Describe, Paths, Policy};
+use http::header::{FORWARDED, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, request};
 
 use crate::client::{Walk, walk};
@@ -13,6 +13,8 @@ use crate::path::normal_forms;
 /// The address that a request came from: an extension that a server puts into each request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Peer(pub SocketAddr);
+
+static X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
 /// The facts of one request.
 #[derive(Debug)]
@@ -69,7 +71,13 @@ impl<'r> Descriptor<'r> {
 /// The lines of the header that tells clients' addresses. Where nobody is trusted there is nothing to look up.
 fn lines<'r>(fields: &'r HeaderMap, clients: &Clients) -> impl DoubleEndedIterator<Item = &'r HeaderValue> {
     let believed = !clients.trusted.is_empty();
-    believed.then(|| fields.get_all(clients.header.name())).into_iter().flatten()
+    let lines = believed.then(|| match &clients.header {
+        // To make a name of a text takes longer than to look it up.
+        ClientHeader::XForwardedFor => fields.get_all(&X_FORWARDED_FOR),
+        ClientHeader::Forwarded => fields.get_all(FORWARDED),
+        ClientHeader::Named(name) => fields.get_all(&**name),
+    });
+    lines.into_iter().flatten()
 }
 
 /// The method that the upstream may see in place of POST, if it obeys a header that says so. Which methods it obeys, and

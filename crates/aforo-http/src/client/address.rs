@@ -6,15 +6,18 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// zone. Nothing that could be meant in two ways is read: no octal or shortened IPv4, no IPv4 in brackets.
 pub(super) fn read(text: &[u8], is_port: fn(&str) -> bool) -> Option<IpAddr> {
     let text = str::from_utf8(text).ok()?;
+    // Nearly every element is this.
+    if let Ok(address) = text.parse::<Ipv4Addr>() {
+        return Some(address.into());
+    }
     if let Some(inside) = text.strip_prefix('[') {
         let (address, after) = inside.split_once(']')?;
-        let with_port = after.is_empty() || after.strip_prefix(':').is_some_and(is_port);
-        return if with_port { without_zone(address) } else { None };
+        let complete = after.is_empty() || after.strip_prefix(':').is_some_and(is_port);
+        return if complete { without_zone(address) } else { None };
     }
-    match text.split_once(':') {
-        None => text.parse().ok().map(Ipv4Addr::into),
-        Some((address, port)) if !port.contains(':') && is_port(port) => address.parse().ok().map(Ipv4Addr::into),
-        Some(_) => without_zone(text),
+    match text.split_once(':')? {
+        (address, port) if !port.contains(':') && is_port(port) => address.parse().ok().map(Ipv4Addr::into),
+        _ => without_zone(text),
     }
 }
 

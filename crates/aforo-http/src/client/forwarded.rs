@@ -36,11 +36,7 @@ pub(super) fn read(element: &[u8]) -> Told {
     if element.is_empty() {
         return Told::Nothing;
     }
-    match node_of(element) {
-        Some(Some(node)) => read_node(node),
-        Some(None) => Told::Other(Finding::Silent),
-        None => Told::Other(Finding::Malformed),
-    }
+    value_of(element).map_or_else(Told::Other, read_value)
 }
 
 /// A value as it was written.
@@ -51,35 +47,39 @@ enum Value<'h> {
     Quoted(&'h [u8]),
 }
 
-/// The value of `for`, if there is one; `None` if the element breaks the grammar. Blanks around a semicolon are no part
-/// of the grammar, but are found in the wild.
-fn node_of(element: &[u8]) -> Option<Option<Value<'_>>> {
-    let mut node = None;
+/// The value of `for`, or why there is none. Blanks around a semicolon are no part of the grammar, but are found in the
+/// wild.
+fn value_of(element: &[u8]) -> Result<Value<'_>, Finding> {
+    let mut found = None;
     let mut rest = Rest(element);
     loop {
         rest.skip_blanks();
         if let Some(name) = rest.token() {
-            rest.take(b'=').then_some(())?;
-            let value = if rest.take(b'"') { Value::Quoted(rest.quoted()?) } else { Value::Token(rest.token()?) };
-            if name.eq_ignore_ascii_case(b"for") && node.replace(value).is_some() {
-                return None;
+            let value = rest.value().ok_or(Finding::Malformed)?;
+            if name.eq_ignore_ascii_case(b"for") && found.replace(value).is_some() {
+                return Err(Finding::Malformed);
             }
             rest.skip_blanks();
         }
         if rest.0.is_empty() {
-            return Some(node);
+            return found.ok_or(Finding::Silent);
         }
-        rest.take(b';').then_some(())?;
+        if !rest.take(b';') {
+            return Err(Finding::Malformed);
+        }
     }
 }
 
-fn read_node(node: Value<'_>) -> Told {
-    let mut room = [0; LONGEST];
-    let text = match node {
-        Value::Quoted(raw) if raw.contains(&b'\\') => unescape(raw, &mut room),
-        Value::Token(raw) | Value::Quoted(raw) => Some(raw),
-    };
-    let Some(text) = text else { return Told::Other(Finding::NoAddress) };
+fn read_value(value: Value<'_>) -> Told {
+    match value {
+        Value::Quoted(raw) if raw.contains(&b'\\') => {
+            unescape(raw, &mut [0; LONGEST]).map_or(Told::Other(Finding::NoAddress), read_node)
+        }
+        Value::Token(raw) | Value::Quoted(raw) => read_node(raw),
+    }
+}
+
+fn read_node(text: &[u8]) -> Told {
     let name = text.split(|byte| *byte == b':').next().unwrap_or(text);
     // Only in brackets does an IPv6 address end before its port.
     let bare = !text.starts_with(b"[") && text.iter().filter(|byte| **byte == b':').count() > 1;
@@ -97,6 +97,7 @@ fn is_port_or_hidden(text: &str) -> bool {
     is_port(text) || text.strip_prefix('_').is_some_and(is_hidden)
 }
 
+/// A quoted string without its escapes, if there is room for it.
 fn unescape<'r>(raw: &[u8], room: &'r mut [u8; LONGEST]) -> Option<&'r [u8]> {
     let mut length = 0;
     let mut bytes = raw.iter();
@@ -132,6 +133,17 @@ impl<'h> Rest<'h> {
         let (token, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
         (!token.is_empty()).then_some(token)
+    }
+
+    /// What follows the name of a parameter.
+    fn value(&mut self) -> Option<Value<'h>> {
+        if !self.take(b'=') {
+            None
+        } else if self.take(b'"') {
+            self.quoted().map(Value::Quoted)
+        } else {
+            self.token().map(Value::Token)
+        }
     }
 
     /// The rest of a quoted string, up to the quote that closes it.
