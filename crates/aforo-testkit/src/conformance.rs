@@ -164,6 +164,7 @@ macro_rules! store_conformance {
             a_refund_in_the_same_window_undoes_the_take,
             a_refund_of_what_was_taken_as_a_window_began_undoes_it,
             a_refund_in_a_later_window_changes_nothing,
+            a_refund_to_the_window_before_lightens_a_sliding_window,
             a_refund_to_a_bucket_that_must_have_drained_changes_nothing,
             a_refund_that_comes_twice_gives_no_more_than_the_quota,
             a_refund_of_a_fresh_key_changes_nothing,
@@ -171,6 +172,7 @@ macro_rules! store_conformance {
             a_raised_quota_takes_effect_at_once_and_a_lowered_one_too,
             a_changed_window_grants_no_fresh_quota,
             a_changed_algorithm_grants_no_fresh_quota,
+            what_a_log_found_leaves_with_its_window,
         );
     };
     ($harness:ty: $($promise:ident,)+) => {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use aforo_core::{Algorithm, Quota};
 
-use super::{Harness, Trial, costing, five_a_second};
+use super::{Harness, START, Trial, costing, five_a_second};
 
 fn twenty_seconds(limit: u32, algorithm: Algorithm) -> Quota {
     let algorithm = match algorithm {
@@ -46,6 +46,15 @@ pub fn a_changed_window_grants_no_fresh_quota<H: Harness>() {
             assert!(!trial.take(hit).allowed());
         }
     }
+}
+
+/// What another algorithm has counted leaves a log as its own entries do, when a window has passed.
+pub fn what_a_log_found_leaves_with_its_window<H: Harness>() {
+    let trial = Trial::<H>::start();
+    trial.take(costing(4, trial.hit("client", Quota::per_hour(5))));
+    let hit = trial.hit("client", Quota::per_second(5).sliding_log());
+    assert_eq!(trial.at(START.plus_micros(999_999)).remaining(hit), 1);
+    assert_eq!(trial.at(START.plus_micros(1_000_000)).remaining(hit), 5);
 }
 
 /// What one algorithm has counted, every other one finds.

@@ -43,6 +43,21 @@ pub fn a_refund_in_a_later_window_changes_nothing<H: Harness>() {
     }
 }
 
+/// The window before still weighs on this one, so what was taken there can be given back.
+pub fn a_refund_to_the_window_before_lightens_a_sliding_window<H: Harness>() {
+    let beginning = Moment::from_micros(1_700_000_001_000_000);
+    for taken_at in [beginning, beginning.plus_micros(345_678), beginning.plus_micros(999_999)] {
+        let trial = Trial::<H>::start();
+        let hit = trial.hit("client", Quota::per_second(8).sliding_window());
+        trial.at(taken_at).take(costing(8, hit));
+        trial.at(beginning.plus_micros(1_500_000)).take(hit);
+        assert_eq!(trial.remaining(hit), 3);
+        assert_eq!(trial.refund(costing(6, hit), taken_at).remaining, 6);
+        // The one before that does not weigh any more.
+        assert_eq!(trial.refund(costing(2, hit), START).remaining, 6);
+    }
+}
+
 /// What was taken from a bucket that has drained since is there again: nothing more is given, from that very moment on.
 pub fn a_refund_to_a_bucket_that_must_have_drained_changes_nothing<H: Harness>() {
     // Empty, it fills in 714,285 microseconds and five sevenths.
