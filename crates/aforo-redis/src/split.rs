@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use aforo_core::{Decision, Hit, Hits, MAX_HITS, Moment, Op, Origin, StoreError, Verdict};
+use aforo_core::{Decision, Hit, Hits, MAX_HITS, Moment, Op, Origin, StoreError, StoreErrorKind, Verdict};
 use futures_util::future::join_all;
 use tokio::time::{Instant, timeout_at};
 
@@ -51,14 +51,15 @@ fn parts(hits: &Hits) -> Vec<Part> {
     parts
 }
 
+/// Decides, to the end. A caller who goes away in between could otherwise, refused by the one rule, use up another's units.
+pub(crate) async fn decide(shared: Arc<Shared>, op: Op, hits: Hits, deadline: Instant) -> Result<Decision, StoreError> {
+    let deciding = tokio::spawn(decide_parts(shared, op, hits, deadline));
+    deciding.await.unwrap_or_else(|_| Err(StoreError::new(StoreErrorKind::Other)))
+}
+
 /// Puts each part to its server, all at once.
-pub(crate) async fn decide(
-    shared: Arc<Shared>,
-    op: Op,
-    hits: &Hits,
-    deadline: Instant,
-) -> Result<Decision, StoreError> {
-    let parts = parts(hits);
+async fn decide_parts(shared: Arc<Shared>, op: Op, hits: Hits, deadline: Instant) -> Result<Decision, StoreError> {
+    let parts = parts(&hits);
     let told = join_all(parts.iter().map(|part| shared.ask(op, &part.hits, SLIP, deadline))).await;
     let admitted = told.iter().all(|told| told.as_ref().is_ok_and(|told| told.decision.allowed()));
     if op == Op::Take && !admitted {

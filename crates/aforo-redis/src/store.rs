@@ -163,7 +163,7 @@ impl Shared {
             return Ok(Decision::new([], self.now().unwrap_or(Moment::EPOCH), Origin::Store));
         }
         if self.servers.spread() && split::is_needed(&hits) {
-            return split::decide(self, op, &hits, deadline).await;
+            return split::decide(self, op, hits, deadline).await;
         }
         Ok(self.ask(op, &hits, Duration::ZERO, deadline).await?.decision)
     }
