@@ -4,11 +4,13 @@ use super::address::{self, is_port};
 use super::{Finding, Told};
 
 /// What stands before the last comma, if there is one, and after it.
+#[inline]
 pub(super) fn split_last(line: &[u8]) -> (Option<&[u8]>, &[u8]) {
     let comma = line.iter().rposition(|byte| *byte == b',');
     split_at(line, comma)
 }
 
+#[inline]
 pub(super) fn split_at(line: &[u8], comma: Option<usize>) -> (Option<&[u8]>, &[u8]) {
     let parts = comma.and_then(|comma| line.split_at_checked(comma));
     match parts.and_then(|(before, from_comma)| Some((before, from_comma.split_first()?.1))) {
@@ -17,6 +19,7 @@ pub(super) fn split_at(line: &[u8], comma: Option<usize>) -> (Option<&[u8]>, &[u
     }
 }
 
+#[inline]
 pub(super) fn read(element: &[u8]) -> Told {
     let element = trim(element);
     if element.is_empty() {

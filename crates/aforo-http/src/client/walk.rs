@@ -115,6 +115,7 @@ impl Grammar {
         }
     }
 
+    #[inline]
     fn read(self, element: &[u8]) -> Told {
         match self {
             Grammar::List => list::read(element),
