@@ -172,6 +172,7 @@ macro_rules! store_conformance {
             a_raised_quota_takes_effect_at_once_and_a_lowered_one_too,
             a_changed_window_grants_no_fresh_quota,
             a_changed_algorithm_grants_no_fresh_quota,
+            a_lowered_log_waits_until_enough_has_left,
             what_a_log_found_leaves_with_its_window,
         );
     };

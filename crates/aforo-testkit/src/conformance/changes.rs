@@ -48,6 +48,20 @@ pub fn a_changed_window_grants_no_fresh_quota<H: Harness>() {
     }
 }
 
+/// A log that holds more than a lowered limit waits until enough of it has left.
+pub fn a_lowered_log_waits_until_enough_has_left<H: Harness>() {
+    let trial = Trial::<H>::start();
+    let log = |limit| trial.hit("client", Quota::per_second(limit).sliding_log());
+    for ms in 0..8 {
+        assert!(trial.after_ms(ms).take(log(8)).allowed());
+    }
+    for (cost, last) in [(1, 5), (3, 7)] {
+        // Taken at so many milliseconds, it leaves a second later.
+        let wait = trial.after_ms(10).take(costing(cost, log(3))).wait;
+        assert_eq!(wait.as_micros(), Some((1_000 + last - 10) * 1_000), "{cost}");
+    }
+}
+
 /// What another algorithm has counted leaves a log as its own entries do, when a window has passed.
 pub fn what_a_log_found_leaves_with_its_window<H: Harness>() {
     let trial = Trial::<H>::start();
