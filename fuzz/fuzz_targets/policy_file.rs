@@ -1,12 +1,28 @@
 //! Any bytes are a policy or a list of mistakes, each with a place inside the text.
 #![no_main]
 
-use aforo_policy::File;
+use std::io;
+use std::path::Path;
+
+use aforo_policy::{File, Surroundings};
 use libfuzzer_sys::fuzz_target;
 
+/// An environment with one value, and files that all say the same.
+struct Around<'b>(&'b [u8]);
+
+impl Surroundings for Around<'_> {
+    fn value(&self, name: &str) -> Option<String> {
+        (name == "SET").then(|| "value: { of: [the, environment".to_owned())
+    }
+
+    fn file(&self, _: &Path) -> io::Result<Vec<u8>> {
+        Ok(self.0.to_vec())
+    }
+}
+
 fuzz_target!(|bytes: &[u8]| {
-    let environment = |name: &str| (name == "SET").then(|| "value: { of: [the, environment".to_owned());
-    match File::read_bytes("policy.yaml", bytes, &environment) {
+    // A policy that names a file reads itself as a list of networks or of keys.
+    match File::read_bytes("policy.yaml", bytes, &Around(bytes)) {
         Ok(file) => {
             // Whatever was accepted can be told.
             for rule in file.policy.rules() {

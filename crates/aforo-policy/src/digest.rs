@@ -37,3 +37,8 @@ impl Digest {
 pub(crate) fn hex(byte: u8, digits: &[u8; 16]) -> [u8; 2] {
     [digits[usize::from(byte >> 4)], digits[usize::from(byte & 15)]]
 }
+
+/// The SHA-256 of a text.
+pub(crate) fn sha256(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
+}

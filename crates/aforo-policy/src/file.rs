@@ -3,10 +3,14 @@
 //! A text becomes a tree in which every value knows its place; the tree is held against the table of fields; what
 //! conforms is compiled. All mistakes are reported, in the order of the file.
 
+mod beside;
+mod clients;
 mod conform;
 mod environment;
+mod exempt;
 mod field;
 mod fields;
+mod identity;
 mod mistake;
 mod node;
 mod outage;
@@ -16,7 +20,9 @@ mod rules;
 mod schema;
 mod server;
 mod settings;
+mod shown;
 mod store_url;
+mod surroundings;
 mod text;
 mod warnings;
 
@@ -25,10 +31,11 @@ pub use reference::reference;
 pub use schema::schema;
 pub use settings::{Admin, Gateway, StoreSettings, Timeouts, Tls, Token};
 pub use store_url::StoreUrl;
+pub use surroundings::{Alone, Process, Surroundings};
 
 use aforo_core::MAX_HITS;
 
-use crate::{Denied, Flaw, Flaws, Headers, Legacy, LegacyReset, Parts, Paths, Policy, Route, Standard, Upstream};
+use crate::{Flaw, Flaws, Parts, Paths, Policy, Route};
 use mistake::{Found, Place};
 use node::{Node, Value};
 
@@ -49,28 +56,32 @@ pub struct File {
 }
 
 impl File {
-    /// Reads a policy file that is called `name` in messages, with the values of an environment.
+    /// Reads a policy file that is called `name` in messages.
     ///
     /// ```
-    /// use aforo_policy::File;
+    /// use std::path::Path;
     ///
-    /// let text = "rules: { each: { quota: 5/s, burst: 20 } }";
-    /// let file = File::read("policy.yaml", text, &|name| std::env::var(name).ok())?;
+    /// use aforo_policy::{Alone, File, Process};
+    ///
+    /// let text = "rules: { each: { quota: \"${LIMIT:-5}/s\", burst: 20 } }";
+    /// let file = File::read("policy.yaml", text, &Process::beside(Path::new("policy.yaml")))?;
     /// assert_eq!(file.policy.rules()[0].name(), "each");
     ///
-    /// let mistakes = File::read("policy.yaml", "rules: { each: { qouta: 5/s } }", &|_| None).unwrap_err();
+    /// let mistakes = File::read("policy.yaml", "rules: { each: { qouta: 5/s } }", &Alone).unwrap_err();
     /// assert!(mistakes.to_string().starts_with("policy.yaml:1:18: a rule has no key `qouta`"));
     /// # Ok::<(), aforo_policy::Mistakes>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// Every mistake in it.
-    pub fn read(name: &str, text: &str, environment: &dyn Fn(&str) -> Option<String>) -> Result<File, Mistakes> {
+    /// Every mistake in it, and in the files that it names.
+    pub fn read(name: &str, text: &str, around: &dyn Surroundings) -> Result<File, Mistakes> {
         // Editors on some systems begin a file with a byte order mark. It is no part of the text.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut found = Found::in_text(text);
-        let file = node::read(text, environment, &mut found).and_then(|file| compile(&file, text, &mut found));
+        let environment = |name: &str| around.value(name);
+        let file = node::read(text, &environment, BEGINNING, &mut found)
+            .and_then(|file| compile(&file, text, around, &mut found));
         match file {
             Some(file) if found.is_empty() => Ok(file),
             _ => Err(Mistakes { file: name.to_owned(), all: found.in_order() }),
@@ -81,14 +92,10 @@ impl File {
     ///
     /// # Errors
     ///
-    /// Every mistake in it.
-    pub fn read_bytes(
-        name: &str,
-        bytes: &[u8],
-        environment: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<File, Mistakes> {
+    /// Every mistake in it, and in the files that it names.
+    pub fn read_bytes(name: &str, bytes: &[u8], around: &dyn Surroundings) -> Result<File, Mistakes> {
         match std::str::from_utf8(bytes) {
-            Ok(text) => File::read(name, text, environment),
+            Ok(text) => File::read(name, text, around),
             Err(error) => {
                 let before = String::from_utf8_lossy(bytes.get(..error.valid_up_to()).unwrap_or_default());
                 let line = before.matches('\n').count() + 1;
@@ -102,27 +109,26 @@ impl File {
     }
 }
 
+/// How a policy file begins.
+const BEGINNING: &str = "begin with `rules:`, for example rules: { each: { quota: 20/s } }";
+
 /// What a tree says; `None` if it makes no policy, for reasons that are reported.
-fn compile(file: &Node, text: &str, found: &mut Found<'_>) -> Option<File> {
+fn compile(file: &Node, text: &str, around: &dyn Surroundings, found: &mut Found<'_>) -> Option<File> {
     if !matches!(file.value, Value::Map(_)) {
-        found.add(
-            file.place,
-            format!("a policy file is a map, and here is {}", file.kind()),
-            "begin with `rules:`, for example rules: { each: { quota: 20/s } }",
-        );
+        found.add(file.place, format!("a policy file is a map, and here is {}", file.kind()), BEGINNING);
         return None;
     }
     conform::map(&fields::FILE, file, found);
     let gateway = server::gateway(file, found);
     let admin = server::admin(file, found);
     server::addresses(file, gateway.as_ref(), admin.as_ref(), found);
-    let policy = policy(file, found)?;
+    let policy = policy(file, around, found)?;
     let store = server::store(file);
     let warnings = warnings::of(file, text, &policy, &store);
     Some(File { gateway, admin, store, policy, warnings })
 }
 
-fn policy(file: &Node, found: &mut Found<'_>) -> Option<Policy> {
+fn policy(file: &Node, around: &dyn Surroundings, found: &mut Found<'_>) -> Option<Policy> {
     let defaults = rules::Defaults::of(file, found);
     let globals = routes::globals(file, &defaults, found);
     let listed = |section| file.get(section).map_or(&[][..], Node::items);
@@ -131,16 +137,19 @@ fn policy(file: &Node, found: &mut Found<'_>) -> Option<Policy> {
         .filter_map(|node| Some((node, routes::route(node, &globals, &defaults, found)?)))
         .collect();
     let exemptions: Vec<_> =
-        listed("exempt").iter().filter_map(|node| Some((node, routes::exemption(node)?))).collect();
+        listed("exempt").iter().filter_map(|node| Some((node, exempt::exemption(node, around, found)?))).collect();
     let parts = Parts {
         rules: globals.iter().filter_map(|global| global.rule.clone()).collect(),
         routes: routes.iter().map(|(_, route)| route.clone()).collect(),
         exemptions: exemptions.iter().map(|(_, exemption)| exemption.clone()).collect(),
         paths: paths(file),
-        headers: headers(file),
+        headers: shown::headers(file),
         // What is wrong with it is reported; the rest is examined all the same.
-        denied: denied(file, found).unwrap_or_default(),
-        ..Parts::default()
+        denied: shown::denied(file, found).unwrap_or_default(),
+        clients: clients::clients(file, around, found),
+        proofs: identity::proofs(file, around, found),
+        preflight: rules::preflight(file, &defaults, found),
+        cors: shown::cors(file, found),
     };
     match Policy::of(parts) {
         Ok(policy) => Some(policy),
@@ -199,48 +208,5 @@ fn paths(file: &Node) -> Paths {
     Paths {
         case_insensitive: said("case_insensitive") == Some("true"),
         method_override: said("method_override").filter(|name| *name != "false").map(str::to_ascii_lowercase),
-    }
-}
-
-fn headers(file: &Node) -> Headers {
-    let headers = file.get("headers");
-    let said = |key| headers.and_then(|headers| headers.get(key)).and_then(Node::text).unwrap_or_default();
-    Headers {
-        standard: match said("standard") {
-            "draft-7" => Standard::Draft7,
-            "draft-6" => Standard::Draft6,
-            "off" => Standard::Off,
-            _ => Standard::Draft11,
-        },
-        legacy: if said("legacy") == "off" { Legacy::Off } else { Legacy::XRateLimit },
-        legacy_reset: match said("legacy_reset") {
-            "delta" => LegacyReset::Delta,
-            "iso8601" => LegacyReset::Iso8601,
-            _ => LegacyReset::Epoch,
-        },
-        upstream: if said("upstream") == "keep" { Upstream::Keep } else { Upstream::Replace },
-    }
-}
-
-fn denied(file: &Node, found: &mut Found<'_>) -> Option<Denied> {
-    let Some(node) = file.get("denied") else { return Some(Denied::Problem) };
-    let Some(template) = node.get("template") else {
-        if let Some(entry) = node.entry("content_type") {
-            found.add(entry.place, "`content_type` stands without a template", "add `template:`, or leave it out");
-        }
-        return Some(Denied::Problem);
-    };
-    if let Some(entry) = node.entry("body") {
-        found.add(entry.place, "`body` stands beside a template", "leave one of them out");
-    }
-    let content_type = node.get("content_type");
-    let media_type = content_type.and_then(Node::text).unwrap_or("application/json");
-    match Denied::template(media_type, template.text()?) {
-        Ok(denied) => Some(denied),
-        Err(invalid) => {
-            let of_type = invalid.message().ends_with("media type");
-            found.add_invalid(content_type.filter(|_| of_type).unwrap_or(template).place, &invalid);
-            None
-        }
     }
 }

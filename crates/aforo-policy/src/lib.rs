@@ -21,6 +21,7 @@ mod denied;
 mod describe;
 mod digest;
 mod duration;
+mod exempting;
 mod exemption;
 mod fallback;
 mod file;
@@ -51,9 +52,10 @@ pub use clients::{ClientHeader, Clients};
 pub use cors::Cors;
 pub use denied::{Denied, PLACEHOLDERS};
 pub use describe::Describe;
-pub use exemption::Exemption;
+pub use exemption::{Exemption, Pass};
 pub use file::{
-    Admin, File, Gateway, Mistake, Mistakes, StoreSettings, StoreUrl, Timeouts, Tls, Token, reference, schema,
+    Admin, Alone, File, Gateway, Mistake, Mistakes, Process, StoreSettings, StoreUrl, Surroundings, Timeouts, Tls,
+    Token, reference, schema,
 };
 pub use headers::{Headers, Legacy, LegacyReset, Standard, Upstream};
 pub use identity::{ApiKey, ApiKeys, Identify, Identity, Jwt, JwtKey, OnlyLine, Proof};

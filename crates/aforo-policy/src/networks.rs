@@ -1,5 +1,6 @@
 //! Networks: sets of addresses, as CIDRs and by name.
 
+use std::fmt;
 use std::net::IpAddr;
 
 use ipnet::{IpNet, Ipv4Net};
@@ -47,6 +48,15 @@ impl FromIterator<IpNet> for Networks {
         let mut networks = IpNet::aggregate(&networks.into_iter().map(canonical).collect());
         networks.sort_unstable_by_key(IpNet::network);
         Networks(networks)
+    }
+}
+
+impl fmt::Display for Networks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, network) in self.0.iter().enumerate() {
+            write!(f, "{}{network}", if at == 0 { "" } else { ", " })?;
+        }
+        Ok(())
     }
 }
 

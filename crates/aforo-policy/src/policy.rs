@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use aforo_core::{InvalidQuota, MAX_HITS, Quota};
 
+use crate::exempting::{Exempting, Readings};
 use crate::meeting::{Met, OTHERS, Place};
-use crate::route::{Match, Methods};
 use crate::tree::Tree;
 use crate::{
     Allowance, Clients, Cors, Denied, Describe, Exemption, Headers, Identify, Meeting, Percent, Plan, Proof, Route,
@@ -71,7 +71,7 @@ impl Default for Parts {
 pub struct Policy {
     parts: Parts,
     tree: Tree,
-    exempt: Tree,
+    exempting: Exempting,
     identify: Option<Arc<dyn Identify>>,
 }
 
@@ -91,7 +91,7 @@ impl Policy {
     ///
     /// Every flaw at once: see [`Flaw`].
     pub fn of(parts: Parts) -> Result<Policy, Flaws> {
-        let mut policy = Policy { parts, tree: Tree::default(), exempt: Tree::default(), identify: None };
+        let mut policy = Policy { parts, tree: Tree::default(), exempting: Exempting::default(), identify: None };
         let mut flaws = policy.crowds();
         flaws.extend(policy.twins());
         flaws.extend(policy.mixtures());
@@ -102,11 +102,9 @@ impl Policy {
                 flaws.push(Flaw::Ambiguous { earlier, later });
             }
         }
-        for (later, exemption) in policy.parts.exemptions.iter().enumerate() {
-            let every = Match::every(Methods::Any, exemption.path.clone());
-            if let Err(earlier) = policy.exempt.insert(later, &every, case_insensitive) {
-                flaws.push(Flaw::ExemptTwice { earlier, later });
-            }
+        match Exempting::of(&policy.parts.exemptions, case_insensitive) {
+            Ok(exempting) => policy.exempting = exempting,
+            Err(twice) => flaws.extend(twice.into_iter().map(|(earlier, later)| Flaw::ExemptTwice { earlier, later })),
         }
         if flaws.is_empty() { Ok(policy) } else { Err(Flaws(flaws)) }
     }
@@ -244,35 +242,30 @@ impl Policy {
 
     #[inline]
     pub(crate) fn find(&self, request: &impl Describe) -> Met {
-        let host = request.host();
-        // Many policies have no routes, or no exemptions.
-        let (routes, exemptions) = (!self.parts.routes.is_empty(), !self.parts.exemptions.is_empty());
+        let (method, path) = (request.method(), request.path());
+        let (other_method, other_path) = (request.other_method(), request.other_path());
+        let mut readings = Readings { method, host: request.host(), path, others: [None; OTHERS] };
+        if other_method.is_some() || other_path.is_some() {
+            readings.others = [
+                other_path.map(|path| (method, path)),
+                other_method.map(|method| (method, path)),
+                other_method.zip(other_path),
+            ];
+        }
+        let exemption = self.exempting.find(&self.parts.exemptions, &readings, request);
         let preflight = is_preflight(request);
-        let place_of = |method, path| match routes && !preflight {
-            true => Place::from(self.tree.find(method, host, path)),
+        // Many policies have no routes.
+        let routes = !self.parts.routes.is_empty() && !preflight;
+        let place_of = |(method, path)| match routes {
+            true => Place::from(self.tree.find(method, readings.host, path)),
             false if preflight => Place::Preflight,
             false => Place::Unmatched,
         };
-        let exemption_of = |method, path| if exemptions { self.exempt.find(method, host, path) } else { None };
-        let (method, path) = (request.method(), request.path());
-        let (place, exemption) = (place_of(method, path), exemption_of(method, path));
-        let (other_method, other_path) = (request.other_method(), request.other_path());
-        if other_method.is_none() && other_path.is_none() {
-            return Met { place, others: [None; OTHERS], exemption };
+        let mut others = [None; OTHERS];
+        if exemption.is_none() && !preflight {
+            others = readings.others.map(|reading| reading.map(place_of));
         }
-        let readings = [
-            other_path.map(|path| (method, path)),
-            other_method.map(|method| (method, path)),
-            other_method.zip(other_path),
-        ];
-        // Only what is exempt in every reading is.
-        let exempt_in_all = readings.iter().flatten().all(|(method, path)| exemption_of(method, path).is_some());
-        let exemption = exemption.filter(|_| exempt_in_all);
-        let mut others = readings.map(|reading| reading.map(|(method, path)| place_of(method, path)));
-        if exemption.is_some() {
-            others = [None; OTHERS];
-        }
-        Met { place, others, exemption }
+        Met { place: place_of((method, path)), others, exemption }
     }
 
     #[inline]

@@ -9,7 +9,7 @@ use std::hint::black_box;
 
 use aforo_core::{ManualClock, Moment};
 use aforo_memory::MemoryStore;
-use aforo_policy::{File, Limiter};
+use aforo_policy::{Alone, File, Limiter};
 use aforo_testkit::block_on;
 use request::Request;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
@@ -30,7 +30,7 @@ exempt: [{ path: /health }]
 
 #[test]
 fn a_decision_allocates_nothing() {
-    let policy = File::read("policy.yaml", POLICY, &|_| None).unwrap_or_else(|mistakes| panic!("{mistakes}")).policy;
+    let policy = File::read("policy.yaml", POLICY, &Alone).unwrap_or_else(|mistakes| panic!("{mistakes}")).policy;
     let store = || MemoryStore::with_clock(ManualClock::at(Moment::from_millis(1_780_000_000_000)));
     let limiter = Limiter::new(policy, store()).with_fallback(store());
     let long = "k".repeat(500);

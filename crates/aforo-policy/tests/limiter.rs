@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aforo_core::{Clock, Cost, ManualClock, Mode, Moment, Quota, Wait};
-use aforo_policy::{Fact, File, Limiter, Outcome, Policy, Rule, WhenMissing};
+use aforo_policy::{Alone, Fact, File, Limiter, Outcome, Policy, Rule, WhenMissing};
 use aforo_testkit::{PlainStore, block_on};
 use request::Request;
 
@@ -21,7 +21,7 @@ impl Clock for Shared {
 }
 
 fn policy(text: &str) -> Policy {
-    File::read("policy.yaml", text, &|_| None).unwrap_or_else(|mistakes| panic!("{mistakes}")).policy
+    File::read("policy.yaml", text, &Alone).unwrap_or_else(|mistakes| panic!("{mistakes}")).policy
 }
 
 fn limiter(text: &str) -> (Limiter<PlainStore<Shared>>, Arc<ManualClock>) {

@@ -7,16 +7,43 @@ use std::path::Path;
 
 use aforo_policy::File;
 
-fn environment(name: &str) -> Option<String> {
-    match name {
-        "EMPTY" => Some(String::new()),
-        "MANY" => Some("many".to_owned()),
-        "INJECTED" => Some("5/s, burst: 9".to_owned()),
-        "ADMIN_TOKEN" => Some("hunter2".to_owned()),
-        "STORE_URL" => Some("redis://app:hunter2@10.0.0.1:0/1".to_owned()),
-        _ => None,
-    }
-}
+mod surroundings;
+
+use surroundings::Around;
+
+const AROUND: Around<'static> = Around {
+    environment: &[
+        ("EMPTY", ""),
+        ("MANY", "many"),
+        ("INJECTED", "5/s, burst: 9"),
+        ("ADMIN_TOKEN", "hunter2"),
+        ("STORE_URL", "redis://app:hunter2@10.0.0.1:0/1"),
+    ],
+    files: &[
+        (
+            "networks.txt",
+            "# A list of networks.\n10.0.0.0/8\n  10.0.0.0/33  # too many bits\nprivate\n203.0.113.7/24\n",
+        ),
+        ("comments.txt", "# Nothing is left.\n"),
+        ("empty.yaml", ""),
+        ("map.yaml", "alice: hunter2\n"),
+        ("keys.yaml", KEYS),
+        ("broken.yaml", "- { sha256: \"hunter2\n"),
+    ],
+};
+
+/// API keys with every mistake that one can have.
+const KEYS: &str = "\
+- { sha256: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08, user: alice }
+- { sha256: hunter2, user: bob }
+- { sha256: 9F86D081884C7D659A2FEAA0C55AD015A3BF4F1B2B0B822CD15D6C15B0F00A08, user: carol }
+- { user: dave, key: hunter2 }
+- { sha256: 60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752, user: \"e\\nve\" }
+- frank
+- sha256:
+    hunter2
+  user: grace
+";
 
 #[test]
 fn every_mistake_is_said_with_its_place_and_what_would_be_right() {
@@ -28,7 +55,7 @@ fn every_mistake_is_said_with_its_place_and_what_would_be_right() {
     let mut differing = Vec::new();
     for path in files {
         let name = path.file_name().unwrap().to_str().unwrap();
-        let said = match File::read_bytes(name, &fs::read(&path).unwrap(), &environment) {
+        let said = match File::read_bytes(name, &fs::read(&path).unwrap(), &AROUND) {
             Ok(_) => format!("{name} has no mistake"),
             Err(mistakes) => format!("{mistakes}\n"),
         };

@@ -10,7 +10,7 @@ use aforo_core::{
     Cost, Decision, Hits, InvalidQuota, Mode, Moment, Op, Origin, Quota, Store, StoreError, StoreErrorKind,
 };
 use aforo_memory::MemoryStore;
-use aforo_policy::{Answer, File, Flaw, Limiter, Outcome, Percent, Policy, Rule, WhenDown};
+use aforo_policy::{Alone, Answer, File, Flaw, Limiter, Outcome, Percent, Policy, Rule, WhenDown};
 use aforo_testkit::block_on;
 use failing::Stand;
 use request::Request;
@@ -19,7 +19,7 @@ const KINDS: [StoreErrorKind; 4] =
     [StoreErrorKind::Timeout, StoreErrorKind::Connection, StoreErrorKind::Script, StoreErrorKind::Other];
 
 fn policy(text: &str) -> Policy {
-    File::read("policy.yaml", text, &|_| None).unwrap_or_else(|mistakes| panic!("{mistakes}")).policy
+    File::read("policy.yaml", text, &Alone).unwrap_or_else(|mistakes| panic!("{mistakes}")).policy
 }
 
 fn stand(text: &str) -> Stand {

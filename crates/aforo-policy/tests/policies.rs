@@ -5,22 +5,39 @@
 
 mod request;
 mod schema;
+mod surroundings;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use aforo_core::{Algorithm, Mode};
-use aforo_policy::{Denied, File, Headers, Match, Rule, StoreSettings, WhenDown};
+use aforo_core::{Algorithm, Mode, Origin, Quota};
+use aforo_policy::{
+    ClientHeader, Clients, Denied, Fact, File, Headers, JwtKey, Match, Proof, Rule, StoreSettings, WhenDown,
+};
 use proptest::prelude::*;
 use request::Request;
+use surroundings::Around;
 
-fn environment(name: &str) -> Option<String> {
-    (name == "AFORO_ADMIN_TOKEN").then(|| "hunter2".to_owned())
-}
+const AROUND: Around<'static> = Around {
+    environment: &[("AFORO_ADMIN_TOKEN", "hunter2"), ("MONITORING_TOKEN", "hunter2"), ("JWT_SECRET", "hunter2")],
+    files: &[
+        (
+            "proxies.txt",
+            "# The provider's networks.\n203.0.113.0/24\n\n2001:db8::/32   # and those of IPv6\n198.51.100.7\n",
+        ),
+        ("keys.json", "{}"),
+        ("api-keys.yaml", KEYS),
+    ],
+};
+
+const KEYS: &str = "
+- { sha256: F52FBD32B2B3B86FF88EF6C490628285F482AF15DDCB29541F94BCF526A3F6C7, user: alice, plan: pro }
+- { sha256: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08, user: bob }
+";
 
 fn read(text: &str) -> File {
-    File::read("policy.yaml", text, &environment).unwrap_or_else(|mistakes| panic!("{mistakes}"))
+    File::read("policy.yaml", text, &AROUND).unwrap_or_else(|mistakes| panic!("{mistakes}"))
 }
 
 fn here(path: &str) -> PathBuf {
@@ -37,7 +54,7 @@ fn good() -> Vec<(String, String)> {
 fn every_good_file_is_read_and_taken_by_the_schema() {
     let schema = aforo_policy::schema();
     for (name, text) in good() {
-        let file = File::read(&name, &text, &environment).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+        let file = File::read(&name, &text, &AROUND).unwrap_or_else(|mistakes| panic!("{mistakes}"));
         assert!(file.warnings.is_empty(), "{name}: {:?}", file.warnings);
         schema::check(&schema, &schema::json(&text)).unwrap_or_else(|problem| panic!("{name}: {problem}"));
     }
@@ -54,7 +71,20 @@ fn the_schema_refuses_what_the_reader_refuses() {
         "rules: { a: { quota: 5/s, burst: 0 } }",
         "rules: { a: { quota: 5/s, mode: shaddow } }",
         "rules: { a: { quota: 5/s, count_denied: 'yes' } }",
-        "rules: { a: { quota: 5/s, plans: {} } }",
+        "rules: { a: { quota: 5/s, plans: { pro: 5 } } }",
+        "rules: { a: { quota: 5/s, plans: { pro: { burst: 5 } } } }",
+        "rules: { a: { quota: 5/s, per: cookies } }",
+        "client: { header: [x-real-ip] }",
+        "client: { ipv6_prefix: 31 }",
+        "client: { nat64: 1 }",
+        "identity: { header: { name: x-user } }",
+        "identity: [{ header: x-user }]",
+        "identity: [{ jwt: { secret: a, leeway: 1h30 } }]",
+        "identity: [{ api_key: {} }]",
+        "exempt: [{ token: { header: x-token } }]",
+        "exempt: [{ cidr: { of: 10.0.0.0/8 } }]",
+        "cors: { origins: [app.example] }",
+        "preflight: { quota: 5 }",
         "routes: [{ rules: {} }]",
         "warn_at: 101%",
         "admin: true",
@@ -65,7 +95,7 @@ fn the_schema_refuses_what_the_reader_refuses() {
         "rules: { a: { quota: 5/s, when_down: never } }",
     ] {
         assert!(schema::check(&schema, &schema::json(text)).is_err(), "{text}");
-        assert!(File::read("policy.yaml", text, &environment).is_err(), "{text}");
+        assert!(File::read("policy.yaml", text, &AROUND).is_err(), "{text}");
     }
 }
 
@@ -96,7 +126,56 @@ fn a_full_file_says_what_it_says() {
     assert_eq!(policy.rules()[2].mode, Mode::Shadow);
     let warn_at = |rule: usize| policy.rules()[rule].warn_at.iter().map(|share| share.hundredths()).collect::<Vec<_>>();
     assert_eq!((warn_at(0), warn_at(2)), (vec![90], vec![50, 80]));
-    assert_eq!(policy.exemptions()[1].name, "readiness");
+    let exempt: Vec<_> = policy.exemptions().iter().map(|exemption| exemption.name.as_str()).collect();
+    assert_eq!(exempt, ["/health", "readiness", "token", "/webhooks/provider", "loopback"]);
+}
+
+#[test]
+fn a_full_file_says_who_is_asking() {
+    let file = read(&fs::read_to_string(here("tests/policies/full.yaml")).unwrap());
+    assert!(file.gateway.as_ref().unwrap().proxy_protocol);
+    assert!(!format!("{file:?}").contains("hunter2"));
+    let policy = file.policy;
+    let clients = policy.clients();
+    assert_eq!(
+        (&clients.header, clients.ipv4_prefix, clients.ipv6_prefix, clients.nat64),
+        (&ClientHeader::Forwarded, 24, 56, true)
+    );
+    for trusted in ["127.0.0.1", "10.9.8.7", "192.0.2.1", "203.0.113.9", "2001:db8::7", "198.51.100.7"] {
+        assert!(clients.trusted.contains(trusted.parse().unwrap()), "{trusted}");
+    }
+    assert!(!clients.trusted.contains("192.0.2.2".parse().unwrap()));
+    let [Proof::Jwt(jwks), Proof::Jwt(secret), Proof::ApiKey(keys), Proof::Header(header)] = policy.proofs() else {
+        panic!("{:?}", policy.proofs())
+    };
+    assert!(jwks.key == JwtKey::Jwks(b"{}".to_vec()) && secret.key == JwtKey::Secret(b"hunter2".to_vec()));
+    assert_eq!(
+        (jwks.claim.as_str(), jwks.plan.as_deref(), jwks.leeway),
+        ("email", Some("tier"), Duration::from_secs(10))
+    );
+    assert_eq!((jwks.issuer.as_deref(), jwks.audience.as_deref()), (Some("https://id.example"), Some("api")));
+    assert_eq!((secret.claim.as_str(), secret.plan.as_deref(), secret.leeway), ("sub", None, Duration::from_secs(60)));
+    assert_eq!((&*keys.header, &**header), ("x-key", "x-user-id"));
+    let of: Vec<_> = keys.keys.iter().map(|key| (key.sha256[0], key.user.as_str(), key.plan.as_deref())).collect();
+    assert_eq!(of, [(0xf5, "alice", Some("pro")), (0x9f, "bob", None)]);
+    assert_eq!(policy.rules()[2].partition.to_string(), "user, cookie:Session, query:api key, plan");
+    let quota = |plan| policy.rules()[2].quota_by(plan, Origin::Store).map(|quota| (quota.limit(), quota.at_once()));
+    assert_eq!([quota(None), quota(Some("pro"))], [Some((5000, 5000)), Some((50000, 50000))]);
+    assert_eq!([quota(Some("team")), quota(Some("partner"))], [Some((9000, 100)), None]);
+    let preflight = policy.preflight();
+    let allowed = preflight.quota().map(|quota| (quota.limit(), quota.at_once()));
+    assert_eq!((preflight.name(), allowed, &preflight.partition), ("preflight", Some((60, 100)), &Fact::Ip.into()));
+    let cors = policy.cors().unwrap();
+    assert!(cors.credentials && cors.admits(b"https://app.example") && cors.admits(b"http://localhost:5173"));
+    assert!(!cors.admits(b"https://app.example.evil") && !cors.admits(b"null") && !cors.admits(b""));
+}
+
+#[test]
+fn nobody_is_believed_unless_the_file_says_so() {
+    let policy = read("rules: { each: { quota: 5/s } }").policy;
+    assert_eq!(*policy.clients(), Clients::default());
+    assert!(policy.clients().trusted.is_empty() && policy.proofs().is_empty() && policy.cors().is_none());
+    assert_eq!(policy.preflight().quota(), Some(&Quota::per_minute(600)));
 }
 
 #[test]
@@ -150,10 +229,7 @@ fn a_store_outside_the_process_need_only_be_named() {
 #[test]
 fn a_byte_order_mark_and_other_line_ends_change_nothing() {
     let text = "\u{feff}rules:\r\n  each: { quota: 5/s }\r\n";
-    assert_eq!(
-        File::read_bytes("policy.yaml", text.as_bytes(), &environment).unwrap().policy.rules()[0].name(),
-        "each"
-    );
+    assert_eq!(File::read_bytes("policy.yaml", text.as_bytes(), &AROUND).unwrap().policy.rules()[0].name(), "each");
 }
 
 #[test]
@@ -288,11 +364,11 @@ fn the_reference_page_is_fresh() {
 #[test]
 fn a_small_file_cannot_grow_large() {
     let bomb = format!("a: &a [x,x]\n{}", (0..40).map(|at| format!("b{at}: &b{at} [*a,*a]\n")).collect::<String>());
-    assert!(File::read("bomb.yaml", &bomb, &environment).is_err());
+    assert!(File::read("bomb.yaml", &bomb, &AROUND).is_err());
     let deep = "[".repeat(1_000_000);
-    assert!(File::read("deep.yaml", &deep, &environment).is_err());
+    assert!(File::read("deep.yaml", &deep, &AROUND).is_err());
     let large = format!("# {}\nrules: {{}}", "x".repeat(5 << 20));
-    assert!(File::read("large.yaml", &large, &environment).is_err());
+    assert!(File::read("large.yaml", &large, &AROUND).is_err());
 }
 
 /// A good file with some of its characters gone, doubled or changed.
@@ -326,7 +402,7 @@ proptest! {
 
     #[test]
     fn no_damage_to_a_file_makes_the_reader_fall(text in damaged()) {
-        match File::read("policy.yaml", &text, &environment) {
+        match File::read("policy.yaml", &text, &AROUND) {
             Ok(file) => drop(file.policy.meet(&Request::new("GET", "/a")).hits(&Request::new("GET", "/a"))),
             Err(mistakes) => {
                 prop_assert!(mistakes.iter().count() > 0);

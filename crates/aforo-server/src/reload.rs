@@ -1,11 +1,11 @@
 //! The policy while it is served: read again when asked, swapped whole, and left alone when the new text is bad.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use aforo::Counters;
-use aforo_policy::{Admin, File, Gateway, Limiter, Mistakes, StoreSettings};
+use aforo_policy::{Admin, File, Gateway, Limiter, Mistakes, Process, StoreSettings};
 
 use crate::command::Failure;
 use crate::serving::{self, Overrides};
@@ -47,14 +47,22 @@ impl Source {
         }
     }
 
-    /// Reads the text as a policy file, with the values of the environment.
+    /// What the text asks for and does not hold: the environment, and the files beside it.
+    pub fn surroundings(&self) -> Process {
+        Process::beside(match self {
+            Source::File(path) => path,
+            Source::BuiltIn { .. } => Path::new(""),
+        })
+    }
+
+    /// Reads the text as a policy file.
     ///
     /// # Errors
     ///
     /// All mistakes in it, or that it cannot be read.
     pub fn read(&self) -> Result<File, Failure> {
-        File::read_bytes(&self.name(), &self.bytes().map_err(Failure::Input)?, &|name| std::env::var(name).ok())
-            .map_err(Failure::Policy)
+        let bytes = self.bytes().map_err(Failure::Input)?;
+        File::read_bytes(&self.name(), &bytes, &self.surroundings()).map_err(Failure::Policy)
     }
 }
 
@@ -91,6 +99,7 @@ impl Fixed {
                     ("gateway.upstream", old.upstream != new.upstream),
                     ("gateway.workers", old.workers != new.workers),
                     ("gateway.tls", old.tls != new.tls),
+                    ("gateway.proxy_protocol", old.proxy_protocol != new.proxy_protocol),
                     ("gateway.timeouts", old.timeouts != new.timeouts),
                     ("gateway.drain", old.drain != new.drain),
                 ]
@@ -133,9 +142,17 @@ impl std::fmt::Display for Refused {
     }
 }
 
+/// What was read at the last reload.
+pub struct Read {
+    /// The policy's text.
+    pub text: Vec<u8>,
+    /// What it asked for.
+    pub around: Process,
+}
+
 struct Inner {
     version: u64,
-    text: Vec<u8>,
+    read: Read,
     last: LastReload,
 }
 
@@ -151,11 +168,11 @@ pub struct Reloading {
 }
 
 impl Reloading {
-    /// Serves what `source` said when `file` was read from `text`, less what the call has said in its place.
-    pub fn new(source: Source, text: Vec<u8>, file: File, overrides: Overrides, counters: Counters) -> Reloading {
+    /// Serves what `source` said when `file` was `read`, less what the call has said in its place.
+    pub fn new(source: Source, read: Read, file: File, overrides: Overrides, counters: Counters) -> Reloading {
         let last = LastReload { at: SystemTime::now(), refused: None, needs_restart: Vec::new() };
         let fixed = Fixed::of(&file);
-        let inner = Mutex::new(Inner { version: 1, text, last });
+        let inner = Mutex::new(Inner { version: 1, read, last });
         Reloading { source, limiter: counters.limiter(file.policy), overrides, fixed, reading: Mutex::default(), inner }
     }
 
@@ -189,13 +206,15 @@ impl Reloading {
         }
     }
 
-    /// Reloads if the source's text is another than at the last reload.
+    /// Reloads if the source's text, or a file that it names, is another than at the last reload.
     fn reload_if_changed(&self) {
         let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         // A file that is away for a moment is being replaced.
-        if let Ok(bytes) = self.source.bytes()
-            && bytes != self.locked().text
-        {
+        let Ok(bytes) = self.source.bytes() else { return };
+        let inner = self.locked();
+        let has_changed = bytes != inner.read.text || inner.read.around.has_changed();
+        drop(inner);
+        if has_changed {
             // The log tells what became of it.
             let _ = self.take_over(bytes);
         }
@@ -203,8 +222,9 @@ impl Reloading {
 
     fn take_over(&self, bytes: Vec<u8>) -> Result<u64, Refused> {
         let name = self.source.name();
-        let read = File::read_bytes(&name, &bytes, &|name| std::env::var(name).ok()).map_err(Refused::Mistaken);
-        self.locked().text = bytes;
+        let around = self.source.surroundings();
+        let read = File::read_bytes(&name, &bytes, &around).map_err(Refused::Mistaken);
+        self.locked().read = Read { text: bytes, around };
         let usable = read.and_then(|file| match serving::examine(&file, &self.overrides, &self.source) {
             Ok(()) => Ok(file),
             Err(failure) => Err(Refused::Unusable(failure.message().unwrap_or_default())),
@@ -241,7 +261,7 @@ impl Reloading {
     }
 }
 
-/// How often the source is looked at. The text itself is compared: that sees a changed file, a file moved into place
+/// How often the source is looked at. What it says itself is compared: that sees a changed file, a file moved into place
 /// and a swapped symbolic link alike, which notifications of the file system do not.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 

@@ -18,7 +18,7 @@ use tower_layer::Layer;
 use crate::admin::{self, Patient, Token, Watched};
 use crate::command::Failure;
 use crate::gateway::{self, Listening, Peer, Settings, TlsFiles, Upstream};
-use crate::reload::{self, Reloading, Source};
+use crate::reload::{self, Read, Reloading, Source};
 use crate::totals::Totals;
 
 /// What a call says in place of the policy file.
@@ -77,8 +77,8 @@ impl Serving {
     /// Every mistake in the policy; an address that cannot be listened on; a certificate that cannot be used.
     pub fn prepare(source: Source, overrides: Overrides) -> Result<Serving, Failure> {
         let text = source.bytes().map_err(Failure::Input)?;
-        let file =
-            File::read_bytes(&source.name(), &text, &|name| std::env::var(name).ok()).map_err(Failure::Policy)?;
+        let around = source.surroundings();
+        let file = File::read_bytes(&source.name(), &text, &around).map_err(Failure::Policy)?;
         // Nobody can mend what the program brings along.
         for warning in file.warnings.iter().filter(|_| matches!(source, Source::File(_))) {
             tracing::warn!(
@@ -98,7 +98,7 @@ impl Serving {
         let secret = file.admin.as_ref().and_then(|admin| admin.token.as_ref());
         let token = secret.map(|token| Token::new(token.expose().to_owned()));
         let counters = Counters::open(&store).map_err(|error| Failure::Input(error.to_string()))?;
-        let reloading = Arc::new(Reloading::new(source, text, file, overrides, counters));
+        let reloading = Arc::new(Reloading::new(source, Read { text, around }, file, overrides, counters));
         // Before anyone is told that it listens, or a signal could end the program unawares.
         let signals = Signals::new().map_err(|error| Failure::Internal(format!("signals: {error}")))?;
         Ok(Serving { gateway, admin, token, reloading, signals })

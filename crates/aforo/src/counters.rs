@@ -18,7 +18,7 @@ use aforo_redis::{Address, RedisStore, Settings};
 /// use aforo::{Counters, File};
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// let file = File::read("aforo.yaml", &std::fs::read_to_string("aforo.yaml")?, &|name| std::env::var(name).ok())?;
+/// let file = File::read("aforo.yaml", &std::fs::read_to_string("aforo.yaml")?, &Process::beside("aforo.yaml".as_ref()))?;
 /// let limiter = Counters::open(&file.store)?.limiter(file.policy);
 /// # let _ = limiter;
 /// # Ok(())

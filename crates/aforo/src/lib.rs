@@ -39,8 +39,9 @@ pub use aforo_http::{Observe, RateLimit, RateLimitLayer};
 pub use aforo_memory::{MemoryStore, SystemClock};
 #[doc(no_inline)]
 pub use aforo_policy::{
-    Allowance, Answer, Denied, Describe, Exemption, Fact, File, Headers, Legacy, LegacyReset, Limiter, Match, Mistakes,
-    Partition, Parts, Percent, Permit, Policy, Route, Rule, Standard, StoreSettings, Template, WhenDown, WhenMissing,
+    Allowance, Alone, Answer, Denied, Describe, Exemption, Fact, File, Headers, Legacy, LegacyReset, Limiter, Match,
+    Mistakes, Partition, Parts, Percent, Permit, Policy, Process, Route, Rule, Standard, StoreSettings, Template,
+    WhenDown, WhenMissing,
 };
 #[cfg(feature = "redis")]
 #[doc(no_inline)]

@@ -62,14 +62,12 @@ fn value(kind: &Kind, key: &str, node: &Node, found: &mut Found<'_>) {
     match (kind, &node.value) {
         (Kind::Either(kinds), _) => either(kinds, key, node, found),
         (Kind::Map(section), _) => map(section, node, found),
-        (Kind::Named(section), Value::Map(entries)) => {
-            for entry in entries {
-                value(&Kind::Map(section), &entry.key, &entry.value, found);
-            }
+        (Kind::Named { each, .. }, Value::Map(entries)) => {
+            entries.iter().for_each(|entry| value(each, &entry.key, &entry.value, found));
         }
-        (Kind::Named(section), _) => {
-            let help = format!("write a name for each, and under it what {} says", section.what);
-            mismatch(node, &format!("`{key}` is a map from names to values"), &help, found);
+        (Kind::Named { .. }, _) => {
+            let help = "write a name for each, and after its colon what it says";
+            mismatch(node, &format!("`{key}` is a map from names to values"), help, found);
         }
         (Kind::List(kind), Value::List(items)) => items.iter().for_each(|item| value(kind, key, item, found)),
         (Kind::List(_), _) => mismatch(node, &format!("`{key}` is a list"), "write `- ` before each item", found),
@@ -85,14 +83,14 @@ fn value(kind: &Kind, key: &str, node: &Node, found: &mut Found<'_>) {
 /// A value is held against the kind of its shape: the map, the list, or any of the single ones.
 fn either(kinds: &[Kind], key: &str, node: &Node, found: &mut Found<'_>) {
     let of_shape = kinds.iter().find(|kind| match &node.value {
-        Value::Map(_) => matches!(kind, Kind::Map(_) | Kind::Named(_)),
+        Value::Map(_) => matches!(kind, Kind::Map(_) | Kind::Named { .. }),
         Value::List(_) => matches!(kind, Kind::List(_)),
         _ => false,
     });
     if let Some(kind) = of_shape {
         return value(kind, key, node, found);
     }
-    let single = |kind: &&Kind| !matches!(kind, Kind::Map(_) | Kind::Named(_) | Kind::List(_));
+    let single = |kind: &&Kind| !matches!(kind, Kind::Map(_) | Kind::Named { .. } | Kind::List(_));
     let Value::Scalar { text, quoted } = &node.value else {
         return mismatch(node, &format!("`{key}` is a single value"), "write one value after the colon", found);
     };

@@ -42,8 +42,8 @@ pub(super) enum Kind {
     List(&'static Kind),
     /// A map with the keys of a section.
     Map(&'static Section),
-    /// A map from names that the file chooses to such sections.
-    Named(&'static Section),
+    /// A map from names that the file chooses, of the form of that regular expression, to such values.
+    Named { names: &'static str, each: &'static Kind },
     /// One of several; at most one of them is a list and one a map.
     Either(&'static [Kind]),
     /// Something that a later version brings, and what it is.
@@ -61,12 +61,17 @@ pub(super) enum Text {
     File,
     HeaderName,
     Host,
+    Leeway,
     Match,
+    Network,
+    Origin,
     Path,
     Percent,
     Prefix,
     Quota,
     Secret,
+    Sha256,
     Store,
     Url,
+    User,
 }

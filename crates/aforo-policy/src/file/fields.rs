@@ -34,15 +34,34 @@ pub(super) static FILE: Section = Section {
             "{ listen: 127.0.0.1:9090 }",
             "The listener for people and monitoring; `false` for none.",
         ),
+        field("client", Map(&CLIENT), "", "Whose address is it? How a client's address is found behind other proxies."),
+        field(
+            "identity",
+            List(&Map(&PROOF)),
+            "",
+            "Who is it? Ways of proving it, tried in order: the first that verifies holds, and without any a client is \
+             anonymous.",
+        ),
         field("store", Either(&[text(Text::Store), Map(&STORE)]), "memory", "Where counters are kept."),
         field(
             "rules",
-            Named(&RULE),
+            Named { names: RULE_NAMES, each: &Map(&RULE) },
             "",
             "The limits that every request meets, by their names: 1 to 40 printable ASCII characters, which clients are shown.",
         ),
+        field(
+            "preflight",
+            Map(&RULE),
+            "{ quota: 600/min, per: ip }",
+            "The one rule that a CORS preflight meets, and nothing else does.",
+        ),
         field("routes", List(&Map(&ROUTE)), "", "Requests with limits of their own. The most specific match wins."),
-        field("exempt", List(&Map(&EXEMPTION)), "", "What is under no rule."),
+        field(
+            "exempt",
+            List(&Map(&EXEMPTION)),
+            "",
+            "What is under no rule: a path, a token, networks, or several of these that must all hold.",
+        ),
         field("path", Map(&PATH), "", "How paths and methods are read before anything is matched."),
         field(
             "warn_at",
@@ -52,11 +71,8 @@ pub(super) static FILE: Section = Section {
         ),
         field("headers", Map(&HEADERS), "", "Which response fields clients are shown."),
         field("denied", Map(&DENIED), "", "The body of a refusal."),
+        field("cors", Map(&CORS), "", "The origins whose scripts may read what clients are shown."),
         later("decisions", "the decision service"),
-        later("client", "finding a client's address behind other proxies"),
-        later("identity", "verifying who a client is"),
-        later("preflight", "the rule for CORS preflights"),
-        later("cors", "showing the response fields to scripts of other origins"),
         later("alerts", "alerts"),
         later("domains", "rules for Envoy's descriptors"),
         later("envoy_config", "reading Envoy's rate limit files"),
@@ -86,7 +102,13 @@ static GATEWAY: Section = Section {
             "30s",
             "How long requests in flight may take to end when the gateway stops.",
         ),
-        later("proxy_protocol", "the PROXY protocol"),
+        field(
+            "proxy_protocol",
+            Flag,
+            "false",
+            "Whether every connection begins with a header of the PROXY protocol, version 1 or 2, that says whose it is. Only \
+             for listeners that nobody but such a proxy can reach.",
+        ),
     ],
 };
 
@@ -112,6 +134,100 @@ static TIMEOUTS: Section = Section {
         field("upstream", text(Text::Duration), "60s", "The longest silence of the upstream."),
         field("idle", text(Text::Duration), "75s", "A connection without a request."),
     ],
+};
+
+static CLIENT: Section = Section {
+    what: "`client`",
+    fields: &[
+        field(
+            "trusted_proxies",
+            Either(&[text(Text::Network), List(&text(Text::Network))]),
+            "[]",
+            "The proxies that are believed: addresses, CIDRs, `loopback` (127.0.0.0/8, ::1), `private` (10.0.0.0/8, \
+             172.16.0.0/12, 192.168.0.0/16, fc00::/7), and files with a CIDR a line.",
+        ),
+        field(
+            "header",
+            text(Text::HeaderName),
+            "x-forwarded-for",
+            "The one header that they tell the address in: `x-forwarded-for`, `forwarded`, `x-real-ip`, `cf-connecting-ip`, \
+             `true-client-ip` or another. From all others, and in all others, it is ignored.",
+        ),
+        // The longest blocks that one party was ever given: with fewer bits, whole continents would be one client.
+        field(
+            "ipv4_prefix",
+            Count { least: 8, most: 32 },
+            "32",
+            "The bits of an IPv4 address that tell clients apart.",
+        ),
+        // A provider has a /32 or more: with fewer bits, several providers would be one client.
+        field(
+            "ipv6_prefix",
+            Count { least: 32, most: 128 },
+            "64",
+            "The bits of an IPv6 address that tell clients apart. A client has a /64 at least, often a /56 or a /48.",
+        ),
+        field("nat64", Flag, "false", "Whether an address in 64:ff9b::/96 is the IPv4 address inside (RFC 6052)."),
+    ],
+};
+
+static PROOF: Section = Section {
+    what: "a proof of identity",
+    fields: &[
+        field("jwt", Map(&JWT), "", "A signed token in `Authorization: Bearer` (RFC 7519)."),
+        field("api_key", Map(&API_KEYS), "", "A key in a header."),
+        field("header", Map(&PROVEN_HEADER), "", "A header that a trusted proxy writes, with the user in it."),
+    ],
+};
+
+static JWT: Section = Section {
+    what: "`jwt`",
+    fields: &[
+        field(
+            "jwks_file",
+            text(Text::File),
+            "",
+            "A set of public keys, in JSON (RFC 7517). The key decides which algorithms are accepted.",
+        ),
+        field("secret", text(Text::Secret), "", "A secret, for HS256, HS384 and HS512."),
+        field("pem_file", text(Text::File), "", "A public key or a certificate, in PEM."),
+        field("claim", text(Text::Any), "sub", "The claim that names the user."),
+        field("plan", text(Text::Any), "", "The claim that names the user's plan."),
+        field("issuer", text(Text::Any), "", "The only issuer that is accepted."),
+        field("audience", text(Text::Any), "", "An audience that must be among the token's."),
+        field("leeway", text(Text::Leeway), "60s", "How far clocks may differ, up to 10min."),
+    ],
+};
+
+static API_KEYS: Section = Section {
+    what: "`api_key`",
+    fields: &[
+        field("header", text(Text::HeaderName), "x-api-key", "The header that keys are sent in."),
+        required(
+            "keys_file",
+            text(Text::File),
+            "A file with a list of `{ sha256: HEX, user: NAME, plan: NAME }`; `plan` may be left out.",
+        ),
+    ],
+};
+
+/// A key in the file that `keys_file` names.
+pub(super) static API_KEY: Section = Section {
+    what: "an API key",
+    fields: &[
+        required("sha256", text(Text::Sha256), "The SHA-256 of the key, in hexadecimal."),
+        required("user", text(Text::User), "Whose key it is."),
+        field("plan", text(Text::User), "", "The user's plan."),
+    ],
+};
+
+static PROVEN_HEADER: Section = Section {
+    what: "`header`",
+    fields: &[required(
+        "name",
+        text(Text::HeaderName),
+        "The header's name. It is believed from trusted proxies alone.",
+    )],
 };
 
 static ADMIN: Section = Section {
@@ -171,6 +287,9 @@ static STORE: Section = Section {
     ],
 };
 
+/// The names of rules, which clients are shown.
+const RULE_NAMES: &str = "^[ -~]{1,40}$";
+
 const WHEN_DOWN: Kind = Choice(&["allow", "deny", "fallback"]);
 
 const WARN_AT: Kind = Either(&[Choice(&["off"]), text(Text::Percent), List(&text(Text::Percent))]);
@@ -191,7 +310,8 @@ pub(super) static RULE: Section = Section {
             "per",
             Either(&[text(Text::Fact), List(&text(Text::Fact))]),
             "client",
-            "What divides the quota: one or a list of `ip`, `client`, `route`, `path`, `host`, `header:NAME`, `everyone`.",
+            "What divides the quota: one or a list of `ip`, `user`, `client` (the verified user, else the address), \
+             `plan`, `route`, `path`, `host`, `header:NAME`, `cookie:NAME`, `query:NAME`, `everyone`.",
         ),
         field(
             "burst",
@@ -239,7 +359,26 @@ pub(super) static RULE: Section = Section {
             "",
             "The part of the quota that a fallback allows, rounded down and at least 1; the store's if it is left out.",
         ),
-        later("plans", "quotas for plans"),
+        field(
+            "plans",
+            Named { names: "^.{1,64}$", each: &Either(&[text(Text::Quota), Map(&PLAN)]) },
+            "",
+            "Other quotas for the users of plans, by the plans' names, in the same counter. They belong to the quota that they \
+             stand beside: a route that says its own quota says its own plans.",
+        ),
+    ],
+};
+
+static PLAN: Section = Section {
+    what: "a plan",
+    fields: &[
+        required("quota", text(Text::Quota), "How much its users may have, as `quota` of a rule."),
+        field(
+            "burst",
+            Count { least: 1, most: u32::MAX as u64 },
+            "",
+            "Of a token bucket: how much can be had at once; the limit if it is left out.",
+        ),
     ],
 };
 
@@ -255,7 +394,7 @@ static ROUTE: Section = Section {
         field("host", text(Text::Host), "", "The one host that it is for; every host if it is left out."),
         field(
             "rules",
-            Named(&RULE),
+            Named { names: RULE_NAMES, each: &Map(&RULE) },
             "",
             "Limits of its own. One of the name of a rule above overrides it here, and counts apart.",
         ),
@@ -272,10 +411,31 @@ static ROUTE: Section = Section {
 static EXEMPTION: Section = Section {
     what: "an exemption",
     fields: &[
-        required("path", text(Text::Path), "The path, or a template as in `match`."),
-        field("name", text(Text::Any), "", "What it is called; its path if it is left out."),
-        later("token", "exemptions by token"),
-        later("cidr", "exemptions by address"),
+        field("path", text(Text::Path), "", "The path, or a template as in `match`."),
+        field("token", Map(&PASS), "", "What the request must show."),
+        field(
+            "cidr",
+            Either(&[text(Text::Network), List(&text(Text::Network))]),
+            "",
+            "The networks that the client's address must be in, written as in `trusted_proxies`.",
+        ),
+        field("name", text(Text::Any), "", "What it is called; else its path, `token` or its networks."),
+    ],
+};
+
+static PASS: Section = Section {
+    what: "`token`",
+    fields: &[
+        required("header", text(Text::HeaderName), "The header that the token is sent in."),
+        required("values", List(&text(Text::Secret)), "The tokens that are accepted."),
+    ],
+};
+
+static CORS: Section = Section {
+    what: "`cors`",
+    fields: &[
+        required("origins", List(&text(Text::Origin)), "The origins, as browsers write them; `*` for each."),
+        field("credentials", Flag, "false", "Whether their scripts may send cookies and other credentials."),
     ],
 };
 

@@ -15,6 +15,8 @@ pub(super) struct Place {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Mistake {
+    /// The file that it is in, as the policy file names it; `None` if it is in the policy file itself.
+    pub file: Option<String>,
     /// The line, from one.
     pub line: usize,
     /// The character in the line, from one.
@@ -39,14 +41,15 @@ const LONGEST: usize = 160;
 impl Mistake {
     pub(super) fn new(place: Place, text: &str, message: String, help: String) -> Mistake {
         let line = lines(text).nth(place.line.saturating_sub(1));
+        let hidden = goes_on_with_a_secret(text, place.line);
         // What is missing at the end is looked for behind the last line: it is told at that line's end.
         let (number, column, line) = match (line, lines(text).enumerate().last()) {
             (None, Some((last, line))) if !text.is_empty() => (last + 1, line.chars().count() + 1, Some(line)),
             (line, _) => (place.line, place.column, line),
         };
-        let shown = line.filter(|line| !line.is_empty() && line.chars().count() <= LONGEST);
+        let shown = line.filter(|line| !hidden && !line.is_empty() && line.chars().count() <= LONGEST);
         let excerpt = shown.map(|line| Excerpt { line: without_secrets(line), width: place.width });
-        Mistake { line: number, column, message, help, excerpt }
+        Mistake { file: None, line: number, column, message, help, excerpt }
     }
 }
 
@@ -57,20 +60,37 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.split('\n').flat_map(|line| line.strip_suffix('\r').unwrap_or(line).split('\r'))
 }
 
-/// A line up to the first secret in it: the value of a key that names one, or a URL's user or password parameter.
-fn without_secrets(line: &str) -> String {
-    let lower = line.to_ascii_lowercase();
+/// Keys whose values are secrets.
+const SECRETS: [&str; 4] = ["token", "secret", "values", "sha256"];
+
+/// Where the value of a key that names a secret begins in a line.
+fn secret_value(lower: &str) -> Option<usize> {
     let value = |name: &str| {
         let key = lower.find(name)?;
         Some(key + lower.get(key..)?.find(':')? + 2)
     };
+    SECRETS.into_iter().filter_map(value).min()
+}
+
+/// Whether a line has no key and belongs to one above that names a secret: an item of a list, or a text of several lines.
+fn goes_on_with_a_secret(text: &str, line: usize) -> bool {
+    let has_key = |line: &str| line.contains(": ") || line.trim_end().ends_with(':');
+    let mut above: Vec<&str> = lines(text).take(line).collect();
+    let alone = above.pop().is_some_and(|line| !has_key(line));
+    let owner = above.into_iter().rev().find(|line| has_key(line));
+    alone && owner.is_some_and(|line| secret_value(&line.to_ascii_lowercase()).is_some())
+}
+
+/// A line up to the first secret in it: the value of a key that names one, or a URL's user or password parameter.
+fn without_secrets(line: &str) -> String {
+    let lower = line.to_ascii_lowercase();
     // A password may hold what ends a user elsewhere: a slash, a comma, a quotation mark.
     let user = || {
         let start = lower.find("://")? + 3;
         lower.get(start..)?.contains('@').then_some(start)
     };
     let parameter = || Some(lower.find("password=")? + "password=".len());
-    let secret = [value("token"), value("secret"), user(), parameter()].into_iter().flatten().min();
+    let secret = [secret_value(&lower), user(), parameter()].into_iter().flatten().min();
     match secret.and_then(|at| line.get(..at)) {
         Some(before) => format!("{before}…"),
         None => line.replace('\t', " "),
@@ -127,7 +147,8 @@ impl fmt::Display for Mistakes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, mistake) in self.all.iter().enumerate() {
             let between = if at == 0 { "" } else { "\n\n" };
-            write!(f, "{between}{}:{}:{}: {mistake}", self.file, mistake.line, mistake.column)?;
+            let file = mistake.file.as_ref().unwrap_or(&self.file);
+            write!(f, "{between}{file}:{}:{}: {mistake}", mistake.line, mistake.column)?;
         }
         Ok(())
     }
@@ -146,6 +167,11 @@ impl<'t> Found<'t> {
         Found { text, all: Vec::new() }
     }
 
+    /// In a text of which no line is to be shown.
+    pub(super) fn in_secret() -> Found<'static> {
+        Found { text: "", all: Vec::new() }
+    }
+
     pub(super) fn add(&mut self, place: Place, message: impl Into<String>, help: impl Into<String>) {
         self.all.push(Mistake::new(place, self.text, message.into(), help.into()));
     }
@@ -158,9 +184,22 @@ impl<'t> Found<'t> {
         self.all.is_empty()
     }
 
-    /// All of them, in the order of the file.
+    pub(super) fn count(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Takes in what was found in another file, of that name.
+    pub(super) fn take_in(&mut self, file: &str, within: Found<'_>) {
+        let named = |mistake| Mistake { file: Some(file.to_owned()), ..mistake };
+        self.all.extend(within.all.into_iter().map(named));
+    }
+
+    /// All of them, in the order of the file, and then those in others.
     pub(super) fn in_order(mut self) -> Vec<Mistake> {
-        self.all.sort_by_key(|mistake| (mistake.line, mistake.column));
+        self.all.sort_by(|one, other| {
+            let place = |mistake: &Mistake| (mistake.line, mistake.column);
+            one.file.cmp(&other.file).then(place(one).cmp(&place(other)))
+        });
         self.all
     }
 }

@@ -7,9 +7,8 @@ use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput};
 
 use super::environment;
 use super::mistake::{Found, Place};
+use super::surroundings::LARGEST;
 
-/// The largest text that is read, in bytes.
-const LARGEST: usize = 4 << 20;
 /// The deepest nesting.
 const DEEPEST: usize = 24;
 
@@ -88,8 +87,13 @@ impl Node {
 }
 
 /// Reads a text; `None` if it is no YAML, or empty. A node that cannot be read is [`Value::Broken`], so that the mistakes
-/// around it come to light too.
-pub(super) fn read(text: &str, environment: &dyn Fn(&str) -> Option<String>, found: &mut Found<'_>) -> Option<Node> {
+/// around it come to light too. `beginning` says how a file of that kind begins.
+pub(super) fn read(
+    text: &str,
+    environment: &dyn Fn(&str) -> Option<String>,
+    beginning: &str,
+    found: &mut Found<'_>,
+) -> Option<Node> {
     if text.len() > LARGEST {
         let start = Place { line: 1, column: 1, width: 1 };
         found.add(start, "the file is larger than 4 MiB", "is it a policy? Leave out what is not");
@@ -99,7 +103,7 @@ pub(super) fn read(text: &str, environment: &dyn Fn(&str) -> Option<String>, fou
     let node = reader.document();
     if node.is_none() && found.is_empty() {
         let start = Place { line: 1, column: 1, width: 1 };
-        found.add(start, "the file is empty", "begin with `rules:`, for example rules: { each: { quota: 20/s } }");
+        found.add(start, "the file is empty", beginning);
     }
     node
 }

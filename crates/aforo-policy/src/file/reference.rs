@@ -62,8 +62,8 @@ fn write_section(page: &mut String, title: &str, section: &Section) {
 /// The section that describes a value further.
 fn inner(kind: &Kind) -> Option<&'static Section> {
     match kind {
-        Kind::Map(section) | Kind::Named(section) => Some(section),
-        Kind::List(kind) => inner(kind),
+        Kind::Map(section) => Some(section),
+        Kind::List(kind) | Kind::Named { each: kind, .. } => inner(kind),
         Kind::Either(kinds) => kinds.iter().find_map(inner),
         _ => None,
     }
@@ -77,7 +77,7 @@ fn words(kind: &Kind) -> String {
         Kind::Text(form) => form_of(*form).to_owned(),
         Kind::List(kind) => format!("list of: {}", words(kind)),
         Kind::Map(_) => "map".to_owned(),
-        Kind::Named(_) => "map of names".to_owned(),
+        Kind::Named { .. } => "map of names".to_owned(),
         Kind::Either(kinds) => kinds.iter().map(words).collect::<Vec<_>>().join(" or "),
         Kind::Later(_) => String::new(),
     }
@@ -93,13 +93,18 @@ fn form_of(form: Text) -> &'static str {
         Text::File => "file",
         Text::HeaderName => "name of a header",
         Text::Host => "host",
+        Text::Leeway => "duration up to `10min`",
         Text::Match => "methods and path",
+        Text::Network => "CIDR, address, `loopback`, `private` or file",
+        Text::Origin => "origin or `*`",
         Text::Path => "path",
         Text::Percent => "percentage",
         Text::Prefix => "printable ASCII without spaces and braces",
         Text::Quota => "quota",
         Text::Secret => "secret",
+        Text::Sha256 => "64 hexadecimal digits",
         Text::Store => "`memory` or URL of a store",
         Text::Url => "URL of an origin",
+        Text::User => "1 to 256 bytes without control characters",
     }
 }

@@ -1,4 +1,4 @@
-//! Routes and exemptions as the file says them.
+//! Routes as the file says them.
 
 use aforo_core::Cost;
 
@@ -6,7 +6,7 @@ use super::mistake::Found;
 use super::node::{Entry, Node, Value};
 use super::rules::{Defaults, Draft, cost};
 use crate::names::nearest;
-use crate::{Exemption, Match, Route, Rule};
+use crate::{Match, Route, Rule};
 
 /// The rules above the routes: what the file says, and where.
 pub(super) struct Global<'n> {
@@ -97,13 +97,4 @@ fn skipped<'n>(node: &'n Node, own: &[Entry], globals: &[Global<'n>], found: &mu
         }
     }
     names.iter().filter_map(Node::text).collect()
-}
-
-/// An exemption; `None` where its path has a mistake.
-pub(super) fn exemption(node: &Node) -> Option<Exemption> {
-    let mut exemption = Exemption::new(node.get("path")?.text()?.parse().ok()?);
-    if let Some(name) = node.get("name").and_then(Node::text) {
-        name.clone_into(&mut exemption.name);
-    }
-    Some(exemption)
 }

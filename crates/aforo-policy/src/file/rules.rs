@@ -6,7 +6,7 @@ use super::mistake::{Found, Place};
 use super::node::{Entry, Node, Value};
 use crate::allowance::{self, Allowance, Amount, plainly};
 use crate::names::nearest;
-use crate::{Fact, Match, Partition, Percent, Rule, WhenDown, WhenMissing};
+use crate::{Fact, Match, Partition, Percent, Plan, Plans, Rule, WhenDown, WhenMissing};
 
 /// Where clients are warned if nothing says otherwise.
 const WARN_AT: Option<Percent> = Percent::new(90);
@@ -41,6 +41,8 @@ pub(super) struct Draft {
     quota: Option<(String, Place)>,
     algorithm: Counting,
     burst: Option<(u32, Place)>,
+    /// The plans, by their names. Like a burst, they belong to the quota that they stand beside.
+    plans: Vec<PlanDraft>,
     partition: Partition,
     mode: Mode,
     cost: Option<Cost>,
@@ -49,6 +51,14 @@ pub(super) struct Draft {
     warn_at: Vec<Percent>,
     when_down: WhenDown,
     share: Percent,
+}
+
+/// What a plan allows, as it is written.
+#[derive(Clone, Debug)]
+struct PlanDraft {
+    name: String,
+    quota: (String, Place),
+    burst: Option<(u32, Place)>,
 }
 
 /// How units are counted, before a burst is known.
@@ -81,6 +91,7 @@ impl Draft {
             quota: None,
             algorithm: Counting::TokenBucket,
             burst: None,
+            plans: Vec::new(),
             partition: Partition::default(),
             mode: Mode::Enforce,
             cost: None,
@@ -96,17 +107,22 @@ impl Draft {
     pub(super) fn with(mut self, node: &Node, found: &mut Found<'_>) -> Draft {
         if let Some((node, text)) = said(node, "quota") {
             self.quota = Some((text.to_owned(), node.place));
-            // The burst belonged to the quota before.
+            // These belonged to the quota before.
             self.burst = None;
+            self.plans.clear();
         }
         if let Some(algorithm) = said(node, "algorithm").and_then(|(_, text)| Counting::named(text)) {
             if algorithm != Counting::TokenBucket {
                 self.burst = None;
+                self.plans.iter_mut().for_each(|plan| plan.burst = None);
             }
             self.algorithm = algorithm;
         }
-        if let Some((burst, text)) = said(node, "burst") {
-            self.burst = text.parse().ok().filter(|units| *units > 0).map(|units| (units, burst.place));
+        if node.get("burst").is_some() {
+            self.burst = burst(node);
+        }
+        if let Some(plans) = node.get("plans") {
+            self.plans = plans.entries().iter().filter_map(plan).collect();
         }
         if let Some(per) = node.get("per") {
             let facts: Option<Vec<Fact>> = per.items().iter().map(|item| item.text()?.parse().ok()).collect();
@@ -143,7 +159,7 @@ impl Draft {
     /// The rule, counting apart on a route where one is given. `entry` is where it is said.
     pub(super) fn rule(&self, entry: &Entry, apart_on: Option<&Match>, found: &mut Found<'_>) -> Option<Rule> {
         let (text, place) = self.quota.as_ref()?;
-        let allowance = self.allowance(text, *place, entry, found)?;
+        let allowance = self.allowance((text, *place, self.burst), &entry.value, found)?;
         let mut rule = match Rule::new(self.name.clone(), allowance) {
             Ok(rule) => rule,
             Err(invalid) => {
@@ -151,6 +167,7 @@ impl Draft {
                 return None;
             }
         };
+        rule.plans = self.plans(&entry.value, found)?;
         rule.partition = self.partition.clone();
         rule.mode = self.mode;
         rule.cost = self.cost;
@@ -176,20 +193,47 @@ impl Draft {
         })
     }
 
+    /// A rule that is said nowhere, with what holds for all that do not say it.
+    fn usual(self, mut rule: Rule) -> Rule {
+        rule.warn_at = self.warn_at;
+        rule.when_down = self.when_down;
+        rule.share = self.share;
+        rule
+    }
+
     /// Whether a quota is lacking, and not for a reason that is reported anyway.
     pub(super) fn lacks_quota(&self, said_by: &Node) -> bool {
         let meant = |entry: &Entry| nearest(&entry.key, ["quota"]).is_some();
         self.quota.is_none() && matches!(said_by.value, Value::Map(_)) && !said_by.entries().iter().any(meant)
     }
 
-    fn allowance(&self, text: &str, place: Place, entry: &Entry, found: &mut Found<'_>) -> Option<Allowance> {
+    /// The plans; `None` where one has a mistake.
+    fn plans(&self, node: &Node, found: &mut Found<'_>) -> Option<Plans> {
+        let said = node.get("plans");
+        let plans = self.plans.iter().map(|plan| {
+            let (text, place) = &plan.quota;
+            let within = said.and_then(|plans| plans.get(&plan.name)).unwrap_or(node);
+            let allowance = self.allowance((text, *place, plan.burst), within, found)?;
+            Some(Plan { name: plan.name.clone(), allowance })
+        });
+        let plans = plans.collect::<Vec<_>>().into_iter().collect::<Option<Vec<_>>>()?;
+        Plans::new(plans).map_err(|invalid| found.add_invalid(said.unwrap_or(node).place, &invalid)).ok()
+    }
+
+    /// What a quota's text and a burst allow. `node` is where they are put together.
+    fn allowance(
+        &self,
+        (text, place, burst): (&str, Place, Option<(u32, Place)>),
+        node: &Node,
+        found: &mut Found<'_>,
+    ) -> Option<Allowance> {
         // What is wrong with the text itself has been reported.
         let amount = text.parse::<Amount>().ok()?;
-        if let (Amount::Unlimited, Some((_, place))) = (amount, self.burst) {
+        if let (Amount::Unlimited, Some((_, place))) = (amount, burst) {
             found.add(place, "`burst` stands beside a quota that is unlimited", "leave one of them out");
             return Some(Allowance::Unlimited);
         }
-        let algorithm = match (self.algorithm, self.burst) {
+        let algorithm = match (self.algorithm, burst) {
             (Counting::TokenBucket, _) => None,
             (other, Some((_, place))) => {
                 let name = super::fields::ALGORITHMS.iter().find(|name| Counting::named(name) == Some(other));
@@ -201,12 +245,12 @@ impl Draft {
             (Counting::SlidingLog, None) => Some(Algorithm::SlidingLog),
             (Counting::FixedWindow, None) => Some(Algorithm::FixedWindow(Anchor::Epoch)),
         };
-        let bucket = |limit| Algorithm::TokenBucket { burst: self.burst.map_or(limit, |(units, _)| units) };
+        let bucket = |limit| Algorithm::TokenBucket { burst: burst.map_or(limit, |(units, _)| units) };
         match amount.counted(|limit| algorithm.unwrap_or_else(|| bucket(limit))) {
             Ok(allowance) => Some(allowance),
             Err(invalid) => {
                 // The fault lies in how this entry puts quota, burst and algorithm together.
-                let said_here = ["burst", "algorithm", "quota"].iter().find_map(|key| entry.value.get(key));
+                let said_here = ["burst", "algorithm", "quota"].iter().find_map(|key| node.get(key));
                 let place = said_here.map_or(place, |node| node.place);
                 found.add_invalid(place, &allowance::refused(text, invalid));
                 None
@@ -219,6 +263,28 @@ impl Draft {
 fn said<'n>(node: &'n Node, key: &str) -> Option<(&'n Node, &'n str)> {
     let value = node.get(key)?;
     Some((value, value.text()?))
+}
+
+/// What a rule or a plan says can be had at once.
+fn burst(node: &Node) -> Option<(u32, Place)> {
+    let (burst, text) = said(node, "burst")?;
+    text.parse().ok().filter(|units| *units > 0).map(|units| (units, burst.place))
+}
+
+fn plan(entry: &Entry) -> Option<PlanDraft> {
+    let quota = if entry.value.text().is_some() { &entry.value } else { entry.value.get("quota")? };
+    let quota = (quota.text()?.to_owned(), quota.place);
+    Some(PlanDraft { name: entry.key.clone(), quota, burst: burst(&entry.value) })
+}
+
+/// The rule for preflights, as far as the file has another than the usual one.
+pub(super) fn preflight(file: &Node, defaults: &Defaults, found: &mut Found<'_>) -> Rule {
+    let usual = Rule::preflight();
+    let mut draft = Draft::new(usual.name(), defaults);
+    draft.quota = Some((usual.allowance.to_string(), file.place));
+    draft.partition = usual.partition.clone();
+    let Some(entry) = file.entry("preflight") else { return draft.usual(usual) };
+    draft.with(&entry.value, found).rule(entry, None, found).map_or(usual, Rule::for_preflights)
 }
 
 /// What a rule or the store says of a store that does not answer.

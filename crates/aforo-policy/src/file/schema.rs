@@ -73,10 +73,10 @@ fn value(kind: &Kind) -> Value {
         Kind::Text(form) => text(*form),
         Kind::List(kind) => json!({ "type": "array", "items": value(kind) }),
         Kind::Map(fields) => section(fields),
-        Kind::Named(fields) => json!({
+        Kind::Named { names, each } => json!({
             "type": "object",
-            "propertyNames": { "pattern": "^[ -~]{1,40}$" },
-            "additionalProperties": section(fields),
+            "propertyNames": { "pattern": names },
+            "additionalProperties": value(each),
         }),
         Kind::Either(kinds) => json!({ "anyOf": kinds.iter().map(or_environment).collect::<Vec<_>>() }),
         Kind::Later(_) => Value::Bool(false),
@@ -92,7 +92,7 @@ fn text(form: Text) -> Value {
         Text::Prefix => (r"^[!-z|~]{1,64}$", "aforo"),
         Text::Quota => (quota, "300/min"),
         Text::Percent => (r"^\s*([1-9][0-9]?|100)\s*%\s*$", "90%"),
-        Text::Fact => ("^(ip|client|route|path|host|everyone|header:.+)$", "client"),
+        Text::Fact => ("^(ip|client|user|plan|route|path|host|everyone|(header|cookie|query):.+)$", "client"),
         Text::Match => (r"^\s*\S+\s+/.*$", "POST /auth/login"),
         Text::Path => ("^/", "/health"),
         Text::Store => ("^(memory|rediss?(-cluster|-sentinel)?://.+)$", "redis://127.0.0.1:6379/0"),
@@ -100,8 +100,12 @@ fn text(form: Text) -> Value {
         Text::Address => (r"^.+:[0-9]+$", "127.0.0.1:8080"),
         Text::HeaderName => (r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", "x-http-method-override"),
         Text::Host => (r"^[^/*]+$", "api.example"),
+        Text::Leeway => (r"^\s*[0-9]+\s*(ms|s|sec|seconds?|m|min|minutes?)\s*$", "60s"),
+        Text::Origin => (r"^(\*|https?://[^/?#@]+)$", "https://app.example"),
+        Text::Sha256 => ("^[0-9A-Fa-f]{64}$", "a hash"),
+        Text::User => (r"^[^\x00-\x1f\x7f]{1,256}$", "alice"),
         Text::Secret => return json!({ "type": "string", "minLength": 1, "writeOnly": true }),
-        Text::Any | Text::File => return json!({ "type": "string", "minLength": 1 }),
+        Text::Any | Text::File | Text::Network => return json!({ "type": "string", "minLength": 1 }),
     };
     json!({ "anyOf": [{ "type": "string", "pattern": pattern }, from_environment()], "examples": [example] })
 }

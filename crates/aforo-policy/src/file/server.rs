@@ -17,6 +17,7 @@ pub(super) fn gateway(file: &Node, found: &mut Found<'_>) -> Option<Gateway> {
     if let Some(listen) = node.get("listen").and_then(Node::text).and_then(|text| text::address(text).ok()) {
         gateway.listen = listen;
     }
+    gateway.proxy_protocol = node.get("proxy_protocol").and_then(Node::text) == Some("true");
     gateway.workers = number(node.get("workers")).and_then(|workers| workers.try_into().ok());
     gateway.drain = waiting(Some(node), "drain", gateway.drain);
     let timeouts = node.get("timeouts");

@@ -23,6 +23,8 @@ pub struct Gateway {
     pub tls: Option<Tls>,
     /// How long the gateway waits.
     pub timeouts: Timeouts,
+    /// Whether every connection begins with a header of the PROXY protocol, which says whose it is.
+    pub proxy_protocol: bool,
     /// How long requests in flight may take to end when the gateway stops.
     pub drain: Duration,
 }
@@ -72,6 +74,7 @@ impl Gateway {
             workers: None,
             tls: None,
             timeouts: Timeouts::default(),
+            proxy_protocol: false,
             drain: Duration::from_secs(30),
         }
     }

@@ -13,14 +13,20 @@ use crate::{Fact, Invalid, Match, Methods, Percent, Template, duration};
 const LONGEST: Duration = Duration::from_secs(366 * 86_400);
 /// The longest that a request may wait for its decision.
 const LONGEST_DEADLINE: Duration = Duration::from_secs(10);
+/// The farthest that clocks may differ.
+const LONGEST_LEEWAY: Duration = Duration::from_secs(600);
+/// The longest name of a user, in bytes.
+const LONGEST_USER: usize = 256;
 /// The longest prefix of keys.
 const LONGEST_PREFIX: usize = 64;
 
 /// Whether a text has its form.
 pub(super) fn conforms(form: Text, text: &str) -> Result<(), Invalid> {
     match form {
-        Text::Any | Text::File if !text.trim().is_empty() => Ok(()),
-        Text::Any | Text::File => Err(Invalid::new("the text is empty", "leave the key out, or write something")),
+        Text::Any | Text::File | Text::Network if !text.trim().is_empty() => Ok(()),
+        Text::Any | Text::File | Text::Network => {
+            Err(Invalid::new("the text is empty", "leave the key out, or write something"))
+        }
         Text::Secret if !text.trim().is_empty() => Ok(()),
         Text::Secret => Err(Invalid::new("the secret is empty", "set the value, for example in the environment")),
         Text::Address => address(text).map(drop),
@@ -29,16 +35,20 @@ pub(super) fn conforms(form: Text, text: &str) -> Result<(), Invalid> {
         Text::Fact => text.parse::<Fact>().map(drop),
         Text::HeaderName if is_token(text) => Ok(()),
         Text::HeaderName => {
-            Err(Invalid::new(format!("`{text}` is no header's name"), "write for example x-http-method-override"))
+            Err(Invalid::new(format!("`{text}` is no header's name"), "write the name alone, for example x-request-id"))
         }
         Text::Host => at_any_path(text).map(drop),
+        Text::Leeway => leeway(text).map(drop),
         Text::Match => text.parse::<Match>().map(drop),
+        Text::Origin => origin(text).map(drop),
         Text::Path => text.parse::<Template>().map(drop),
         Text::Percent => text.parse::<Percent>().map(drop),
         Text::Prefix => prefix(text),
         Text::Quota => text.parse::<Amount>().map(drop),
+        Text::Sha256 => super::identity::sha256(text).map(drop),
         Text::Store => StoreSettings::named(text).map(drop),
         Text::Url => url(text),
+        Text::User => user(text),
     }
 }
 
@@ -78,6 +88,46 @@ pub(super) fn deadline(text: &str) -> Result<Duration, Invalid> {
         return Err(Invalid::new(format!("`{text}` is no time to wait for a decision"), help));
     }
     Ok(duration)
+}
+
+/// How far clocks may differ.
+pub(super) fn leeway(text: &str) -> Result<Duration, Invalid> {
+    let duration = duration::read(text, false)?;
+    if duration > LONGEST_LEEWAY {
+        let help = "write a time up to 10min: for so long a token lives on after its end";
+        return Err(Invalid::new(format!("`{text}` is too far for clocks to differ"), help));
+    }
+    Ok(duration)
+}
+
+/// A name that may stand in keys and on pages.
+fn user(text: &str) -> Result<(), Invalid> {
+    if (1..=LONGEST_USER).contains(&text.len()) && !text.trim().is_empty() && !text.contains(char::is_control) {
+        return Ok(());
+    }
+    let message = format!("`{}` is no name of a user", text.escape_debug());
+    Err(Invalid::new(message, "write 1 to 256 bytes without control characters, for example alice"))
+}
+
+/// An origin as browsers write it, or `*` for each.
+pub(super) fn origin(text: &str) -> Result<String, Invalid> {
+    if text == "*" {
+        return Ok(text.to_owned());
+    }
+    let help = "write for example https://app.example, or https://app.example:8443";
+    let origin = text.to_ascii_lowercase();
+    if origin.ends_with('/') || url(&origin).is_err() {
+        return Err(Invalid::new(format!("`{text}` is no origin"), help));
+    }
+    let port = [("http://", ":80"), ("https://", ":443")];
+    if let Some((_, port)) = port.iter().find(|(scheme, port)| origin.starts_with(scheme) && origin.ends_with(port)) {
+        let shorter = origin.strip_suffix(port).unwrap_or(&origin);
+        return Err(Invalid::new(
+            format!("`{text}` names the usual port"),
+            format!("browsers leave it out: write {shorter}"),
+        ));
+    }
+    Ok(origin)
 }
 
 fn prefix(text: &str) -> Result<(), Invalid> {

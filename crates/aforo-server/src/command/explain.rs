@@ -129,7 +129,7 @@ fn rules(meeting: Meeting<'_>, descriptor: &Descriptor<'_>) -> (Vec<Value>, Opti
                 json!({
                     "rule": rule.name(),
                     "key": report::key(&hit.key),
-                    "quota": report::quota(rule),
+                    "quota": report::quota(&hit.quota.into()),
                     "algorithm": report::algorithm(rule),
                     "cost": hit.cost.units(),
                     "mode": report::mode(rule),

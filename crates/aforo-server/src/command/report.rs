@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use aforo_core::{Algorithm, Key, Mode};
-use aforo_policy::{File, Mistake, Mistakes, Policy, Route, Rule, WhenDown, WorstCase};
+use aforo_policy::{Allowance, Exemption, File, Mistake, Mistakes, Policy, Route, Rule, WhenDown, WorstCase};
 use serde_json::{Value, json};
 
 /// The name of a rule's algorithm in the policy file.
@@ -39,11 +39,11 @@ pub(super) fn key(key: &Key) -> String {
     format!("{}|{}", key.rule().escape_ascii(), key.subject().escape_ascii())
 }
 
-/// A quota as it is written, with a burst that differs.
-pub(super) fn quota(rule: &Rule) -> String {
-    match rule.quota() {
-        Some(quota) if quota.at_once() != quota.limit() => format!("{}, burst {}", rule.allowance, quota.at_once()),
-        _ => rule.allowance.to_string(),
+/// What is allowed, as it is written, with a burst that differs.
+pub(super) fn quota(allowance: &Allowance) -> String {
+    match allowance.quota() {
+        Some(quota) if quota.at_once() != quota.limit() => format!("{allowance}, burst {}", quota.at_once()),
+        _ => allowance.to_string(),
     }
 }
 
@@ -53,7 +53,8 @@ pub(crate) fn rules_json(policy: &Policy) -> Vec<Value> {
         json!({
             "rule": placed.rule.name(),
             "route": placed.route.map(Route::name),
-            "quota": quota(placed.rule),
+            "plan": placed.plan.map(|plan| &plan.name),
+            "quota": quota(placed.allowance()),
             "algorithm": algorithm(placed.rule),
             "per": placed.rule.partition.to_string(),
             "mode": mode(placed.rule),
@@ -70,6 +71,7 @@ pub(super) fn worst_cases_json(policy: &Policy) -> Vec<Value> {
         json!({
             "rule": placed.rule.name(),
             "route": placed.route.map(Route::name),
+            "plan": placed.plan.map(|plan| &plan.name),
             "worst_case": placed.to_string(),
         })
     };
@@ -78,7 +80,7 @@ pub(super) fn worst_cases_json(policy: &Policy) -> Vec<Value> {
 
 fn mistake_json(file: &str, mistake: &Mistake) -> Value {
     json!({
-        "file": file,
+        "file": mistake.file.as_deref().unwrap_or(file),
         "line": mistake.line,
         "column": mistake.column,
         "message": mistake.message,
@@ -104,10 +106,11 @@ pub(super) fn text(name: &str, file: &File) -> String {
         .map(|placed| {
             let rule = placed.rule;
             let mode = if rule.mode == Mode::Shadow { " (shadow)" } else { "" };
+            let plan = placed.plan.map(|plan| format!(", plan {}", plan.name)).unwrap_or_default();
             [
-                format!("{}{mode}", rule.name()),
+                format!("{}{plan}{mode}", rule.name()),
                 placed.route.map_or("everywhere", Route::name).to_owned(),
-                quota(rule),
+                quota(placed.allowance()),
                 format!("{} per {}", algorithm(rule), rule.partition),
                 placed.to_string(),
             ]
@@ -116,10 +119,11 @@ pub(super) fn text(name: &str, file: &File) -> String {
     let mut text = table(["rule", "on", "quota", "counted", "worst case"], &rows);
     for exemption in policy.exemptions() {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "exempt: {}", exemption.path);
+        let _ = writeln!(text, "exempt: {}", exempt(exemption));
     }
     for warning in &file.warnings {
-        let _ = writeln!(text, "\nwarning: {name}:{}:{}: {warning}", warning.line, warning.column);
+        let file = warning.file.as_deref().unwrap_or(name);
+        let _ = writeln!(text, "\nwarning: {file}:{}:{}: {warning}", warning.line, warning.column);
     }
     let _ = match file.warnings.len() {
         0 => writeln!(text, "\n{name}: good"),
@@ -127,6 +131,18 @@ pub(super) fn text(name: &str, file: &File) -> String {
         many => writeln!(text, "\n{name}: good, with {many} warnings"),
     };
     text
+}
+
+/// An exemption with its conditions.
+fn exempt(exemption: &Exemption) -> String {
+    let path = exemption.path.as_ref().map(ToString::to_string);
+    let pass = exemption.pass.as_ref().map(|pass| format!("a token in {}", pass.header()));
+    let networks = exemption.networks.as_ref().map(ToString::to_string);
+    let conditions: Vec<String> = [path, pass, networks].into_iter().flatten().collect();
+    match conditions.join(", and ") {
+        said if said == exemption.name => said,
+        said => format!("{} ({said})", exemption.name),
+    }
 }
 
 /// Columns as wide as their widest cell.

@@ -53,6 +53,7 @@ const LAYERS: &[Layer] = &[
             ("serde_json", "the JSON Schema and the escapes of templates"),
             ("sha2", "the digest of a key too long to be written out, the same in every process"),
             ("strsim", "the nearest known name"),
+            ("subtle", "tokens are compared in the same time wherever they differ"),
         ],
         never: &["aforo-http", "aforo-memory", "aforo-server", "http", "hyper", "tokio", "redis"],
     },

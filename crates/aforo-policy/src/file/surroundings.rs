@@ -1,0 +1,118 @@
+//! What a policy file asks for and does not hold: values of an environment, and other files.
+
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use crate::digest::sha256;
+
+/// The largest file that is read, in bytes.
+pub(super) const LARGEST: usize = 4 << 20;
+
+/// Where a policy file finds what it asks for and does not hold.
+pub trait Surroundings {
+    /// The value of the environment that has this name.
+    fn value(&self, name: &str) -> Option<String>;
+
+    /// The content of the file of that name. A name that is not absolute begins at the policy file's folder.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be read.
+    fn file(&self, path: &Path) -> io::Result<Vec<u8>>;
+}
+
+/// Nothing: for a policy that stands alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Alone;
+
+impl Surroundings for Alone {
+    fn value(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn file(&self, _: &Path) -> io::Result<Vec<u8>> {
+        Err(io::Error::other("this policy has no files beside it"))
+    }
+}
+
+/// The environment of this process, and the files beside a policy file.
+///
+/// It remembers which files were read, so that one can look later whether they are still the same. It forgets nothing: take
+/// a new one for each reading.
+#[derive(Debug)]
+pub struct Process {
+    folder: PathBuf,
+    read: Mutex<Vec<(PathBuf, Option<[u8; 32]>)>>,
+}
+
+impl Process {
+    /// The files beside the policy file of that path, and the environment.
+    pub fn beside(policy: &Path) -> Process {
+        Process { folder: policy.parent().unwrap_or(Path::new("")).to_owned(), read: Mutex::default() }
+    }
+
+    /// Whether a file that was read is another by now. One that was there and is away for a moment is being replaced, and
+    /// counts as the same.
+    pub fn has_changed(&self) -> bool {
+        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = |path: &Path| content(path).ok().map(|bytes| sha256(&bytes));
+        read.iter().any(|(path, before)| now(path).is_some_and(|now| Some(now) != *before))
+    }
+}
+
+impl Surroundings for Process {
+    fn value(&self, name: &str) -> Option<String> {
+        std::env::var(name).ok()
+    }
+
+    fn file(&self, path: &Path) -> io::Result<Vec<u8>> {
+        let path = self.folder.join(path);
+        let content = content(&path);
+        let digest = content.as_ref().ok().map(|bytes| sha256(bytes));
+        self.read.lock().unwrap_or_else(PoisonError::into_inner).push((path, digest));
+        content
+    }
+}
+
+/// All of a file, if it is not too large. What has no end, as some devices, is not read to it.
+fn content(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(LARGEST as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > LARGEST {
+        return Err(io::Error::other("it is larger than 4 MiB"));
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_was_read_and_is_another_now_has_changed() {
+        let folder = std::env::temp_dir().join(format!("aforo-surroundings-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("networks.txt");
+        let _ = fs::remove_file(&file);
+        let beside = || Process::beside(&folder.join("policy.yaml"));
+        let before = beside();
+        assert!(!before.has_changed(), "nothing was read");
+        assert!(before.file(Path::new("networks.txt")).is_err());
+        assert!(!before.has_changed(), "what was not there and is not there");
+        fs::write(&file, "10.0.0.0/8").unwrap();
+        assert!(before.has_changed(), "what was not there and is there");
+        let with_file = beside();
+        assert_eq!(with_file.file(Path::new("networks.txt")).unwrap(), b"10.0.0.0/8");
+        assert_eq!(with_file.file(&file).unwrap(), b"10.0.0.0/8", "a whole path is taken as it is");
+        assert!(!with_file.has_changed());
+        fs::write(&file, "10.0.0.0/9").unwrap();
+        assert!(with_file.has_changed());
+        fs::remove_file(&file).unwrap();
+        assert!(!with_file.has_changed(), "it is being replaced");
+        fs::write(&file, vec![b'#'; LARGEST + 1]).unwrap();
+        assert_eq!(with_file.file(&file).unwrap_err().to_string(), "it is larger than 4 MiB");
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}
