@@ -25,6 +25,7 @@ pub struct Descriptor<'r> {
     other_path: Option<String>,
     host: Option<Cow<'r, str>>,
     walk: Walk,
+    query: Option<&'r str>,
     fields: &'r HeaderMap,
 }
 
@@ -58,6 +59,7 @@ impl<'r> Descriptor<'r> {
             other_path,
             host: named.map(|named| lower_case(Cow::Borrowed(without_port(named)))),
             walk: walk(peer, lines(fields, clients).map(HeaderValue::as_bytes), clients),
+            query: target.query(),
             fields,
         }
     }
@@ -138,6 +140,11 @@ impl Describe for Descriptor<'_> {
         self.walk.address
     }
 
+    fn query<'a>(&'a self, name: &'a str) -> impl Iterator<Item = Cow<'a, str>> {
+        let parameters = form_urlencoded::parse(self.query.unwrap_or_default().as_bytes());
+        parameters.filter(move |(known, _)| known == name).map(|(_, value)| value)
+    }
+
     fn header<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
         // Comparing a handful of names is less than making one to look up.
         self.fields.iter().filter(move |(field, _)| field.as_str() == name).map(|(_, value)| value.as_bytes())
@@ -147,6 +154,27 @@ impl Describe for Descriptor<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_parameter_of_the_query_is_found_however_it_is_spelt() {
+        let policy = Policy::new([]).unwrap();
+        for (target, values) in [
+            ("/", &[][..]),
+            ("/?key=abc", &["abc"]),
+            ("/?a=1&key=abc&b=2", &["abc"]),
+            ("/?key=%61b%63", &["abc"]),
+            ("/?k%65y=abc", &["abc"]),
+            ("/?key=a+b%2Bc", &["a b+c"]),
+            ("/?key=a&key=b", &["a", "b"]),
+            ("/?key", &[""]),
+            ("/?Key=abc&keys=abc&a=key=abc", &[]),
+            ("http://api.example/?key=abc", &["abc"]),
+        ] {
+            let (target, fields): (http::Uri, _) = (target.parse().unwrap(), HeaderMap::new());
+            let descriptor = Descriptor::of(&Method::GET, &target, &fields, None, &policy);
+            assert_eq!(descriptor.query("key").collect::<Vec<_>>(), values, "{target}");
+        }
+    }
 
     #[test]
     fn a_host_is_told_without_its_port_and_trailing_dot() {

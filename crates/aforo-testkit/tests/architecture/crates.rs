@@ -64,6 +64,7 @@ const LAYERS: &[Layer] = &[
             ("aforo-policy", "the limiter, and the facts it asks for"),
             ("base64", "the parts of a token"),
             ("bytes", "the data of bodies"),
+            ("form_urlencoded", "the parameters of a query"),
             ("http", "requests and responses"),
             ("http-body", "bodies"),
             ("humantime", "a date in ISO 8601"),
