@@ -13,6 +13,7 @@ mod jwt;
 mod name;
 mod remembered;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use aforo_core::{Clock, Moment};
@@ -92,10 +93,11 @@ enum Way {
 }
 
 impl Identify for Proofs {
-    fn identify(&self, line: &OnlyLine<'_>, from_trusted_proxy: bool) -> Option<Identity> {
+    #[cfg_attr(not(feature = "jwt"), expect(unused_variables, reason = "only a token is expensive to refuse"))]
+    fn identify(&self, line: &OnlyLine<'_>, address: Option<IpAddr>, from_trusted_proxy: bool) -> Option<Identity> {
         self.ways.iter().find_map(|way| match way {
             #[cfg(feature = "jwt")]
-            Way::Token(tokens) => tokens.identify(line, &self.clock),
+            Way::Token(tokens) => tokens.identify(line, address, &self.clock),
             Way::Key(keys) => keys.identify(line),
             Way::Header(header) if from_trusted_proxy => header.identify(line, &self.clock),
             Way::Header(_) => None,

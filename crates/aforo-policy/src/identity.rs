@@ -1,6 +1,7 @@
 //! Who is it? What a policy says about proof, and what is known once it is given.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 /// Who a request is from, verified.
@@ -77,9 +78,14 @@ pub struct ApiKey {
 /// What finds out who a request is from. The HTTP layer makes it from a policy's [`Proof`]s, and the policy carries it, so
 /// that both are swapped together.
 pub trait Identify: fmt::Debug + Send + Sync {
-    /// Who it is, by the first proof that verifies; `from_trusted_proxy` says whether the peer is one. What does not
-    /// verify is nobody.
-    fn identify(&self, line: &OnlyLine<'_>, from_trusted_proxy: bool) -> Option<Identity>;
+    /// Who it is, by the first proof that verifies. `address` is the client's, and `from_trusted_proxy` says whether the
+    /// peer is one. What does not verify is nobody.
+    fn identify(
+        &self,
+        line: &OnlyLine<'_>,
+        address: Option<IpAddr>,
+        from_trusted_proxy: bool,
+    ) -> Option<Identity>;
 }
 
 /// The value of the header of that name (in lower case), if it stands in exactly one line. Of several lines nobody

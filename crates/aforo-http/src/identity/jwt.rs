@@ -4,18 +4,20 @@
 //! without a signature never verifies, nor does one that is signed with a public key as if it were a secret. Nothing that
 //! a token brings along is a key, and one that demands an extension is refused, since none is known here.
 //!
-//! What costs least is looked at first: a token that has expired, or is for somebody else, costs no signature. Time is
-//! checked again when one is remembered, up to its expiry and the leeway.
+//! What costs least is looked at first: a token that has expired, or is for somebody else, costs no signature. Who makes up
+//! signatures soon finds that none is verified any more ([`patience`]).
 
 mod algorithm;
 mod claims;
 mod der;
 mod jwks;
 mod key;
+mod patience;
 mod pem;
 mod rejection;
 
 use std::fmt;
+use std::net::IpAddr;
 
 use aforo_core::Moment;
 use aforo_policy::{Identity, Jwt, JwtKey, OnlyLine};
@@ -30,6 +32,7 @@ use super::remembered::Remembered;
 use algorithm::Algorithm;
 use claims::Claims;
 use key::Key;
+use patience::Patience;
 use rejection::Rejection;
 
 /// The most bytes of a token: what servers take for one line of a header.
@@ -41,6 +44,7 @@ const TRIES: usize = 8;
 pub(super) struct Tokens {
     issuers: Vec<Issuer>,
     remembered: Remembered,
+    patience: Patience,
 }
 
 /// Whoever signs tokens with these keys.
@@ -64,7 +68,7 @@ struct Verified {
 
 impl Tokens {
     pub(super) fn new(jwt: &Jwt) -> Result<Tokens, Flaw> {
-        Ok(Tokens { issuers: vec![Issuer::new(jwt)?], remembered: Remembered::new() })
+        Ok(Tokens { issuers: vec![Issuer::new(jwt)?], remembered: Remembered::new(), patience: Patience::new() })
     }
 
     pub(super) fn add(&mut self, jwt: &Jwt) -> Result<(), Flaw> {
@@ -73,17 +77,28 @@ impl Tokens {
     }
 
     /// Whose token the request shows.
-    pub(super) fn identify(&self, line: &OnlyLine<'_>, clock: &Now) -> Option<Identity> {
+    pub(super) fn identify(&self, line: &OnlyLine<'_>, address: Option<IpAddr>, clock: &Now) -> Option<Identity> {
         let token = bearer(line).filter(|token| token.len() <= LONGEST)?;
         let now = clock.now();
-        self.remembered.recall(token, now).or_else(|| self.verify(token, now))
+        self.remembered.recall(token, now).or_else(|| self.verify(token, address, now))
     }
 
     #[cold]
-    fn verify(&self, token: &[u8], now: Moment) -> Option<Identity> {
-        let Verified { identity, until } = self.issuers.iter().find_map(|issuer| issuer.verify(token, now).ok())?;
-        self.remembered.remember(token, &identity, until, now);
-        Some(identity)
+    fn verify(&self, token: &[u8], address: Option<IpAddr>, now: Moment) -> Option<Identity> {
+        if self.patience.is_lost(address, now) {
+            return None;
+        }
+        for issuer in &self.issuers {
+            match issuer.verify(token, now) {
+                Ok(Verified { identity, until }) => {
+                    self.remembered.remember(token, &identity, until, now);
+                    return Some(identity);
+                }
+                Err(Rejection::Signature) => self.patience.wear(address, now),
+                Err(_) => {}
+            }
+        }
+        None
     }
 }
 

@@ -13,7 +13,7 @@ use crate::stand::{
 const ANA: &str = r#"{"sub":"ana","exp":1800000000}"#;
 
 fn nobody(stand: &Stand, token: &str) {
-    assert_eq!(stand.user(token), None, "{token}");
+    assert_eq!(stand.user_in_time(token), None, "{token}");
 }
 
 #[test]

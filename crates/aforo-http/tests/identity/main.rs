@@ -10,5 +10,6 @@ mod headers;
 mod key_sets;
 mod mistakes;
 mod order;
+mod patience;
 mod remembering;
 mod stand;

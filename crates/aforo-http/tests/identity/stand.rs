@@ -1,5 +1,6 @@
 //! Policies' proofs, tokens to show, and a clock.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -80,11 +81,28 @@ impl Stand {
     }
 
     pub(crate) fn of_bytes(&self, lines: &[(&str, &[u8])], from_trusted_proxy: bool) -> Option<Identity> {
+        self.from(None, lines, from_trusted_proxy)
+    }
+
+    fn from(&self, address: Option<IpAddr>, lines: &[(&str, &[u8])], from_trusted_proxy: bool) -> Option<Identity> {
         let line = |wanted: &str| {
             let mut values = lines.iter().filter(|(name, _)| *name == wanted).map(|(_, value)| *value);
             values.next().filter(|_| values.next().is_none())
         };
-        self.identify.identify(&line, from_trusted_proxy)
+        self.identify.identify(&line, address, from_trusted_proxy)
+    }
+
+    /// Whose token it is, shown from that address.
+    pub(crate) fn user_at(&self, address: &str, token: &str) -> Option<String> {
+        let line = format!("Bearer {token}");
+        let identity = self.from(address.parse().ok(), &[("authorization", line.as_bytes())], false)?;
+        Some(identity.user.to_string())
+    }
+
+    /// Whose token it is, shown in a second of its own, so that patience does not wear.
+    pub(crate) fn user_in_time(&self, token: &str) -> Option<String> {
+        self.clock.advance(Duration::from_secs(1));
+        self.user(token)
     }
 
     /// Whose token it is.
