@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 pub mod admin;
+mod believing;
 pub mod command;
 pub mod gateway;
 pub mod log;

@@ -16,6 +16,7 @@ use tokio::task::JoinSet;
 use tower_layer::Layer;
 
 use crate::admin::{self, Patient, Token, Watched};
+use crate::believing::BelievingLayer;
 use crate::command::Failure;
 use crate::gateway::{self, Listening, Peer, Settings, TlsFiles, Upstream};
 use crate::reload::{self, Read, Reloading, Source};
@@ -140,10 +141,11 @@ impl Serving {
         });
         let limits = RateLimitLayer::new(self.reloading.limiter().clone())
             .address_from(|extensions| extensions.get::<Peer>().map(|peer| peer.address().ip()));
+        let believing = BelievingLayer(self.reloading.limiter().clone());
         let mut signals = self.signals;
         let running = self
             .gateway
-            .serve(move |forward| limits.clone().observed_by(totals.counting()).layer(forward))
+            .serve(move |forward| limits.clone().observed_by(totals.counting()).layer(believing.layer(forward)))
             .map_err(internal)?;
         let (stop, stopped) = watch::channel(());
         let mut beside = JoinSet::new();
@@ -279,6 +281,7 @@ fn settings(file: &File, overrides: &Overrides, source: &Source) -> Result<Setti
         settings.workers = workers;
     }
     settings.tls = gateway.tls.as_ref().map(|tls| TlsFiles { cert: tls.cert.clone(), key: tls.key.clone() });
+    settings.proxy_protocol = gateway.proxy_protocol;
     let waits = gateway.timeouts;
     settings.timeouts = gateway::Timeouts {
         header: waits.header,

@@ -3,11 +3,13 @@
 
 mod admin;
 mod articles;
+mod browser;
 mod check;
 mod crowd;
 mod demo;
 mod doctor;
 mod explain;
+mod proxies;
 mod redis;
 mod reload;
 mod serve;

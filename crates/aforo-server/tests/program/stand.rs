@@ -1,12 +1,14 @@
 //! A program that runs, an API behind it, and requests as bytes.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
+
+use socket2::{Domain, Socket, Type};
 
 /// How long anything may take before a test gives up.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
@@ -169,11 +171,18 @@ pub(crate) struct Api {
 
 impl Api {
     pub(crate) fn start() -> Api {
+        Api::saying("", "passed\n")
+    }
+
+    /// One whose responses have these fields, each with the end of its line, and this body.
+    pub(crate) fn saying(fields: &str, body: &str) -> Api {
+        let response = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n{fields}\r\n{body}", body.len());
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                std::thread::spawn(move || answer(stream));
+                let response = response.clone();
+                std::thread::spawn(move || answer(stream, &response));
             }
         });
         Api { address }
@@ -188,7 +197,7 @@ impl Api {
     }
 }
 
-fn answer(stream: TcpStream) {
+fn answer(stream: TcpStream, response: &str) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut writer = stream;
     loop {
@@ -210,7 +219,7 @@ fn answer(stream: TcpStream) {
         if reader.read_exact(&mut body).is_err() {
             return;
         }
-        if writer.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\npassed\n").is_err() {
+        if writer.write_all(response.as_bytes()).is_err() {
             return;
         }
     }
@@ -220,6 +229,7 @@ fn answer(stream: TcpStream) {
 pub(crate) struct Request {
     head: String,
     body: String,
+    from: IpAddr,
 }
 
 impl Request {
@@ -232,7 +242,13 @@ impl Request {
     }
 
     pub(crate) fn new(method: &str, target: &str) -> Request {
-        Request { head: format!("{method} {target} HTTP/1.1\r\nconnection: close\r\n"), body: String::new() }
+        let head = format!("{method} {target} HTTP/1.1\r\nconnection: close\r\n");
+        Request { head, body: String::new(), from: Ipv4Addr::LOCALHOST.into() }
+    }
+
+    /// Sent from that address of this machine: 127.0.0.2, say.
+    pub(crate) fn from(self, address: &str) -> Request {
+        Request { from: address.parse().unwrap(), ..self }
     }
 
     pub(crate) fn with(mut self, field: &str) -> Request {
@@ -246,7 +262,7 @@ impl Request {
     }
 
     pub(crate) fn try_to(self, address: SocketAddr) -> std::io::Result<Seen> {
-        let mut stream = TcpStream::connect(address)?;
+        let mut stream = connect(self.from, address)?;
         stream.set_read_timeout(Some(DEADLINE))?;
         let host = if self.head.to_ascii_lowercase().contains("\r\nhost:") {
             String::new()
@@ -263,6 +279,14 @@ impl Request {
         stream.read_to_end(&mut all)?;
         Seen::of(&String::from_utf8_lossy(&all)).ok_or_else(|| std::io::Error::other("no response"))
     }
+}
+
+/// Connects from that address.
+fn connect(from: IpAddr, to: SocketAddr) -> std::io::Result<TcpStream> {
+    let socket = Socket::new(Domain::for_address(to), Type::STREAM, None)?;
+    socket.bind(&SocketAddr::new(from, 0).into())?;
+    socket.connect(&to.into())?;
+    Ok(socket.into())
 }
 
 /// A response.
