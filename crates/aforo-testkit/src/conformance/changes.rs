@@ -71,6 +71,16 @@ pub fn what_a_log_found_leaves_with_its_window<H: Harness>() {
     assert_eq!(trial.at(START.plus_micros(1_000_000)).remaining(hit), 5);
 }
 
+/// The entries of a log that another algorithm has gone on with are not counted beside what that has counted.
+pub fn a_log_that_was_left_and_taken_up_again_counts_nothing_twice<H: Harness>() {
+    let trial = Trial::<H>::start();
+    let [log, bucket] = [Quota::per_hour(5).sliding_log(), Quota::per_hour(5)].map(|quota| trial.hit("client", quota));
+    trial.take(costing(3, log));
+    trial.after_ms(1).take(bucket);
+    assert_eq!(trial.remaining(log), 1);
+    assert_eq!(trial.refund(log, START.plus_micros(1_000)).remaining, 2);
+}
+
 /// What one algorithm has counted, every other one finds.
 pub fn a_changed_algorithm_grants_no_fresh_quota<H: Harness>() {
     for first in five_a_second() {
