@@ -16,9 +16,19 @@ routes:
 exempt: [ { path: /health } ]
 "#;
 
+/// Behind a proxy on this machine and others in a private network.
+const PROXIED: &str = r#"client: { trusted_proxies: [127.0.0.1/32, 10.0.0.0/8], header: forwarded }
+rules:
+  short: { quota: 5/s, per: client }
+"#;
+
 fn explain(arguments: &[&str]) -> Value {
+    explain_under(POLICY, arguments)
+}
+
+fn explain_under(policy: &str, arguments: &[&str]) -> Value {
     let folder = Folder::new();
-    let file = folder.write("policy.yaml", POLICY);
+    let file = folder.write("policy.yaml", policy);
     let mut all = vec!["explain", "--json", "--config", file.to_str().unwrap()];
     all.extend(arguments);
     let explained = run(&all);
@@ -76,6 +86,27 @@ fn people_get_words() {
     {
         assert!(said.contains(part), "{part} is not in:\n{said}");
     }
+}
+
+#[test]
+fn the_way_from_the_peer_to_the_client_is_told() {
+    let lines = ["GET", "/", "-H", "Forwarded: for=192.0.2.1, for=203.0.113.7", "-H", "Forwarded: for=10.0.0.2"];
+    let explained = explain_under(PROXIED, &lines);
+    assert_eq!((&explained["client_ip"], &explained["client_ip_from"]), (&json!("203.0.113.7"), &json!("forwarded")));
+    assert_eq!(
+        explained["client_ip_steps"],
+        json!(["peer 127.0.0.1 is trusted", "for=10.0.0.2 is trusted", "for=203.0.113.7 is not trusted"])
+    );
+    assert!(explained["rules"][0]["key"].as_str().unwrap().contains("203.0.113.7"), "{explained}");
+}
+
+#[test]
+fn people_are_told_the_way_to_the_client() {
+    let folder = Folder::new();
+    let file = folder.write("policy.yaml", &PROXIED.replace("forwarded", "x-real-ip"));
+    let explained = run(&["explain", "GET", "/", "-H", "X-Real-IP: 203.0.113.7", "--config", file.to_str().unwrap()]);
+    let way = "client    203.0.113.7, from x-real-ip: peer 127.0.0.1 is trusted, 203.0.113.7 is not trusted\n";
+    assert!(text(&explained.stdout).contains(way), "{}", text(&explained.stdout));
 }
 
 #[test]
