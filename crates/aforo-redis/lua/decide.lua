@@ -87,7 +87,7 @@ for i = 1, hits do
     ttl = ttl_sliding_log(y[i], b, now)
     if write then
       if refund then
-        refund_sliding_log(key, set, d + 0, b + 0, x[i], y[i], lumps[i], taken_at + 0, slip, now)
+        refund_sliding_log(key, set, d + 0, b + 0, x[i], taken_at + 0, slip, now)
       else
         write_sliding_log(key, set, d + 0, a + 0, b + 0, y[i], z[i], lumps[i], now)
       end

@@ -112,20 +112,13 @@ end
 
 -- Removes as many entries of the moment as were taken then, unless all have left the window. If another server has dated
 -- the take, entries that are older by no more than the slip will do.
-local function refund_sliding_log(key, set, cost, window, live, newest, lump, taken_at, slip, now)
-  if live == 0 then
+local function refund_sliding_log(key, set, cost, window, live, taken_at, slip, now)
+  local number = number_of(reread(key))
+  if live == 0 or not number then
+    -- Counted by another algorithm, there is no entry of that moment.
     return
   end
-  local from = taken_at - slip
-  local number = number_of(reread(key))
-  if lump and not (number and entries_in(set)) then
-    if newest < from or newest > taken_at then
-      return
-    end
-    call('DEL', set)
-    number = add_entries(set, lump, newest, 0)
-  end
-  from = format('%.0f', from)
+  local from = format('%.0f', taken_at - slip)
   local found = min(call('ZCOUNT', set, from, format('%.0f', taken_at)), cost)
   if found == 0 then
     return

@@ -65,8 +65,10 @@ impl Counter {
             self.state = aforo_core::refund(quota, weighed, cost, taken_at);
             return;
         }
-        let Entries(mut entries) = self.entries(quota).into_owned();
-        if weighed.before == State::Fresh || !entries.contains(&taken_at) {
+        let Entries(mut entries) = self.entries.clone();
+        // Counted by another algorithm, there is no entry of that moment; and what has left the window is left alone.
+        let logged = matches!(self.state, State::SlidingLog { .. }) && entries.contains(&taken_at);
+        if !logged || weighed.before == State::Fresh {
             return;
         }
         let mut left = cost.units();
