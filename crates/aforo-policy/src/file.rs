@@ -124,7 +124,7 @@ fn compile(file: &Node, text: &str, around: &dyn Surroundings, found: &mut Found
     server::addresses(file, gateway.as_ref(), admin.as_ref(), found);
     let policy = policy(file, around, found)?;
     let store = server::store(file);
-    let warnings = warnings::of(file, text, &policy, &store);
+    let warnings = warnings::of(file, text, &policy, &store, gateway.as_ref());
     Some(File { gateway, admin, store, policy, warnings })
 }
 

@@ -25,6 +25,11 @@ impl Template {
     pub(crate) fn segments(&self) -> &[Segment] {
         &self.0
     }
+
+    /// Whether it stands for more than one path.
+    pub(crate) fn has_names(&self) -> bool {
+        self.0.iter().any(|segment| !matches!(segment, Segment::Literal(_)))
+    }
 }
 
 /// The most segments of a template.

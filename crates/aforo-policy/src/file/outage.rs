@@ -26,9 +26,10 @@ pub(super) fn idle_keys(file: &Node, found: &mut Found<'_>) {
 
 /// Warns of a share so small that more than the share is allowed.
 pub(super) fn rounded_up(place: Place, rule: &Rule, found: &mut Found<'_>) {
-    let Some(quota) = rule.quota().filter(|_| rule.when_down == WhenDown::Fallback) else { return };
-    let least = quota.limit().min(quota.at_once());
-    if least > 0 && u64::from(least) * u64::from(rule.share.hundredths()) < 100 {
+    let allowed = rule.quotas().filter(|_| rule.when_down == WhenDown::Fallback);
+    let units = allowed.map(|quota| quota.limit().min(quota.at_once())).filter(|units| *units > 0);
+    let Some(least) = units.min() else { return };
+    if u64::from(least) * u64::from(rule.share.hundredths()) < 100 {
         let (share, name) = (rule.share, rule.name());
         let message = format!("{share} of the {least} that the rule `{name}` allows is less than 1, and 1 is allowed");
         let help = "every process allows that while the store is down: take a larger share, or `when_down: deny`";
