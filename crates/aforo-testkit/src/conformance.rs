@@ -173,6 +173,8 @@ macro_rules! store_conformance {
             a_changed_window_grants_no_fresh_quota,
             a_changed_algorithm_grants_no_fresh_quota,
             a_lowered_log_waits_until_enough_has_left,
+            a_changed_algorithm_finds_whole_units,
+            a_changed_algorithm_finds_millions_of_units_of_a_year,
             what_a_log_found_leaves_with_its_window,
             a_log_that_was_left_and_taken_up_again_counts_nothing_twice,
         );

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use aforo_core::{Algorithm, Quota};
+use aforo_core::{Algorithm, Anchor, Moment, Quota};
 
 use super::{Harness, START, Trial, costing, five_a_second};
 
@@ -82,6 +82,41 @@ pub fn a_log_that_was_left_and_taken_up_again_counts_nothing_twice<H: Harness>()
     assert_eq!(trial.refund(log, START.plus_micros(1_000)).remaining, 6);
     trial.take(log);
     assert_eq!(trial.remaining(log), 5);
+}
+
+/// Of a unit that is partly free again, the next algorithm finds all of it in use.
+pub fn a_changed_algorithm_finds_whole_units<H: Harness>() {
+    let (minute, hour) = (60_000, 3_600_000);
+    let five = Quota::per_hour(5);
+    let trial = Trial::<H>::start();
+    let hit = |quota| trial.hit("client", quota);
+    trial.take(costing(2, hit(five)));
+    // A twelfth of a unit has come back by then.
+    trial.after_ms(minute).take(hit(five));
+    assert_eq!(trial.remaining(hit(five.fixed_window())), 2);
+
+    let trial = Trial::<H>::start();
+    let hit = |quota| trial.hit("client", quota);
+    let beginning = Moment::from_millis(START.as_micros() / 1_000 / hour * hour);
+    trial.at(beginning).take(costing(3, hit(five.sliding_window())));
+    // Half of them still weigh.
+    trial.at(beginning.plus_micros(3 * hour * 500)).take(hit(five.sliding_window()));
+    assert_eq!(trial.remaining(hit(five.fixed_window())), 2);
+}
+
+/// Units times microseconds may be more than a double holds.
+pub fn a_changed_algorithm_finds_millions_of_units_of_a_year<H: Harness>() {
+    let (limit, window) = (71_000_000, 366 * 86_400 * 1_000_000);
+    let quota = |algorithm| Quota::counted_by(algorithm, limit, Duration::from_micros(window)).expect("a quota");
+    let trial = Trial::<H>::start();
+    let sliding = trial.hit("client", quota(Algorithm::SlidingWindow));
+    let fixed = trial.hit("client", quota(Algorithm::FixedWindow(Anchor::Epoch)));
+    trial.take(costing(limit, sliding));
+    let elapsed = 12_345_678_901_234;
+    let beginning = (START.as_micros() / window + 1) * window;
+    trial.at(Moment::from_micros(beginning + elapsed)).take(sliding);
+    let weighs = (u128::from(limit) * u128::from(window - elapsed)).div_ceil(u128::from(window));
+    assert_eq!(u128::from(trial.remaining(fixed)), u128::from(limit) - weighs - 1);
 }
 
 /// What one algorithm has counted, every other one finds.
