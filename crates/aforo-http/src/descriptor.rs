@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
-use aforo_policy::{ClientHeader, Clients, Describe, Paths, Policy};
+use aforo_policy::{ClientHeader, Clients, Describe, Identify, Identity, Paths, Policy};
 use http::header::{FORWARDED, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, request};
 
@@ -25,6 +25,7 @@ pub struct Descriptor<'r> {
     other_path: Option<String>,
     host: Option<Cow<'r, str>>,
     walk: Walk,
+    identity: Option<Identity>,
     query: Option<&'r str>,
     fields: &'r HeaderMap,
 }
@@ -52,13 +53,18 @@ impl<'r> Descriptor<'r> {
         }
         let authority = target.authority().map(|authority| authority.as_str());
         let named = authority.or_else(|| fields.get(http::header::HOST).and_then(|host| host.to_str().ok()));
+        let walk = walk(peer, lines(fields, clients).map(HeaderValue::as_bytes), clients);
+        let identify = |identify: &dyn Identify| {
+            identify.identify(&|name| only_line(fields, name), walk.address, walk.trusted_peer)
+        };
         Descriptor {
             method: upper_case(method.as_str()),
             other_method: overridden(method, fields, settings),
             path,
             other_path,
             host: named.map(|named| lower_case(Cow::Borrowed(without_port(named)))),
-            walk: walk(peer, lines(fields, clients).map(HeaderValue::as_bytes), clients),
+            walk,
+            identity: policy.identify().and_then(identify),
             query: target.query(),
             fields,
         }
@@ -67,6 +73,13 @@ impl<'r> Descriptor<'r> {
     /// How the client's address was found.
     pub fn walk(&self) -> Walk {
         self.walk
+    }
+
+    /// What became of each proof of the policy in turn, for people.
+    pub fn proving(&self, policy: &Policy) -> Vec<String> {
+        let steps =
+            |identify: &dyn Identify| identify.steps(&|name| only_line(self.fields, name), self.walk.trusted_peer);
+        policy.identify().map(steps).unwrap_or_default()
     }
 }
 
@@ -80,6 +93,17 @@ fn lines<'r>(fields: &'r HeaderMap, clients: &Clients) -> impl DoubleEndedIterat
         ClientHeader::Named(name) => fields.get_all(&**name),
     });
     lines.into_iter().flatten()
+}
+
+/// The value of a header that stands in one line.
+fn only_line<'r>(fields: &'r HeaderMap, name: &str) -> Option<&'r [u8]> {
+    let mut values = values(fields, name);
+    values.next().filter(|_| values.next().is_none())
+}
+
+fn values<'r>(fields: &'r HeaderMap, name: &str) -> impl Iterator<Item = &'r [u8]> {
+    // Comparing a handful of names is less than making one to look up.
+    fields.iter().filter(move |(field, _)| field.as_str() == name).map(|(_, value)| value.as_bytes())
 }
 
 /// The method that the upstream may see in place of POST, if it obeys a header that says so. Which methods it obeys, and
@@ -140,14 +164,17 @@ impl Describe for Descriptor<'_> {
         self.walk.address
     }
 
+    fn identity(&self) -> Option<&Identity> {
+        self.identity.as_ref()
+    }
+
     fn query<'a>(&'a self, name: &'a str) -> impl Iterator<Item = Cow<'a, str>> {
         let parameters = form_urlencoded::parse(self.query.unwrap_or_default().as_bytes());
         parameters.filter(move |(known, _)| known == name).map(|(_, value)| value)
     }
 
     fn header<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
-        // Comparing a handful of names is less than making one to look up.
-        self.fields.iter().filter(move |(field, _)| field.as_str() == name).map(|(_, value)| value.as_bytes())
+        values(self.fields, name)
     }
 }
 

@@ -12,19 +12,21 @@ mod invalid;
 mod jwt;
 mod name;
 mod remembered;
+mod verifying;
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use aforo_core::{Clock, Moment};
+pub use aforo_policy::InvalidProof;
 use aforo_policy::{Identify, Identity, Jwt, OnlyLine, Proof};
 
 use api_key::KnownKeys;
 use clock::WallClock;
 use header::NamedHeader;
-pub use invalid::InvalidProof;
 #[cfg(feature = "jwt")]
 use jwt::Tokens;
+pub use verifying::Verifying;
 
 /// Makes proofs ready: reads their keys and says what finds out who a request is from; `None` if there is no proof.
 ///
@@ -102,6 +104,26 @@ impl Identify for Proofs {
             Way::Header(header) if from_trusted_proxy => header.identify(line, &self.clock),
             Way::Header(_) => None,
         })
+    }
+
+    fn steps(&self, line: &OnlyLine<'_>, from_trusted_proxy: bool) -> Vec<String> {
+        let mut steps = Vec::new();
+        for way in &self.ways {
+            let step = match way {
+                #[cfg(feature = "jwt")]
+                Way::Token(tokens) => tokens.step(line, &self.clock),
+                Way::Key(keys) => keys.step(line),
+                Way::Header(header) => header.step(line, from_trusted_proxy),
+            };
+            match step {
+                Ok(verified) => {
+                    steps.push(verified);
+                    break;
+                }
+                Err(refused) => steps.push(refused),
+            }
+        }
+        steps
     }
 }
 

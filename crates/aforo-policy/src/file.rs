@@ -138,6 +138,7 @@ fn policy(file: &Node, around: &dyn Surroundings, found: &mut Found<'_>) -> Opti
         .collect();
     let exemptions: Vec<_> =
         listed("exempt").iter().filter_map(|node| Some((node, exempt::exemption(node, around, found)?))).collect();
+    let (proofs, identify) = identity::proofs(file, around, found);
     let parts = Parts {
         rules: globals.iter().filter_map(|global| global.rule.clone()).collect(),
         routes: routes.iter().map(|(_, route)| route.clone()).collect(),
@@ -147,12 +148,12 @@ fn policy(file: &Node, around: &dyn Surroundings, found: &mut Found<'_>) -> Opti
         // What is wrong with it is reported; the rest is examined all the same.
         denied: shown::denied(file, found).unwrap_or_default(),
         clients: clients::clients(file, around, found),
-        proofs: identity::proofs(file, around, found),
+        proofs,
         preflight: rules::preflight(file, &defaults, found),
         cors: shown::cors(file, found),
     };
     match Policy::of(parts) {
-        Ok(policy) => Some(policy),
+        Ok(policy) => Some(policy.with_identify(identify)),
         Err(Flaws(flaws)) => {
             let route = |at: usize| routes.get(at).map(|(node, _)| node.get("match").unwrap_or(node).place);
             let exemption = |at: usize| exemptions.get(at).map(|(node, _)| node.get("path").unwrap_or(node).place);

@@ -80,17 +80,34 @@ pub struct ApiKey {
 pub trait Identify: fmt::Debug + Send + Sync {
     /// Who it is, by the first proof that verifies. `address` is the client's, and `from_trusted_proxy` says whether the
     /// peer is one. What does not verify is nobody.
-    fn identify(
-        &self,
-        line: &OnlyLine<'_>,
-        address: Option<IpAddr>,
-        from_trusted_proxy: bool,
-    ) -> Option<Identity>;
+    fn identify(&self, line: &OnlyLine<'_>, address: Option<IpAddr>, from_trusted_proxy: bool) -> Option<Identity>;
+
+    /// What becomes of each proof in turn, for people: up to the first that verifies. Nothing secret is in it.
+    fn steps(&self, line: &OnlyLine<'_>, from_trusted_proxy: bool) -> Vec<String>;
 }
 
 /// The value of the header of that name (in lower case), if it stands in exactly one line. Of several lines nobody
 /// knows which one the upstream believes.
 pub type OnlyLine<'r> = dyn Fn(&str) -> Option<&'r [u8]> + 'r;
+
+/// What is wrong with a proof, and what would be right. Nothing secret is in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidProof {
+    /// The proof's place among the proofs, from 0.
+    pub proof: usize,
+    /// What is wrong.
+    pub message: String,
+    /// What would be right.
+    pub help: String,
+}
+
+impl fmt::Display for InvalidProof {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "proof {}: {}: {}", self.proof + 1, self.message, self.help)
+    }
+}
+
+impl std::error::Error for InvalidProof {}
 
 impl fmt::Debug for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -58,7 +58,7 @@ pub use file::{
     Token, reference, schema,
 };
 pub use headers::{Headers, Legacy, LegacyReset, Standard, Upstream};
-pub use identity::{ApiKey, ApiKeys, Identify, Identity, Jwt, JwtKey, OnlyLine, Proof};
+pub use identity::{ApiKey, ApiKeys, Identify, Identity, InvalidProof, Jwt, JwtKey, OnlyLine, Proof};
 pub use invalid::Invalid;
 pub use limiter::Limiter;
 pub use meeting::Meeting;

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use aforo::Counters;
+use aforo_http::identity::Verifying;
 use aforo_policy::{Admin, File, Gateway, Limiter, Mistakes, Process, StoreSettings};
 
 use crate::command::Failure;
@@ -48,11 +49,11 @@ impl Source {
     }
 
     /// What the text asks for and does not hold: the environment, and the files beside it.
-    pub fn surroundings(&self) -> Process {
-        Process::beside(match self {
+    pub fn surroundings(&self) -> Verifying<Process> {
+        Verifying(Process::beside(match self {
             Source::File(path) => path,
             Source::BuiltIn { .. } => Path::new(""),
-        })
+        }))
     }
 
     /// Reads the text as a policy file.
@@ -147,7 +148,7 @@ pub struct Read {
     /// The policy's text.
     pub text: Vec<u8>,
     /// What it asked for.
-    pub around: Process,
+    pub around: Verifying<Process>,
 }
 
 struct Inner {
@@ -212,7 +213,7 @@ impl Reloading {
         // A file that is away for a moment is being replaced.
         let Ok(bytes) = self.source.bytes() else { return };
         let inner = self.locked();
-        let has_changed = bytes != inner.read.text || inner.read.around.has_changed();
+        let has_changed = bytes != inner.read.text || inner.read.around.0.has_changed();
         drop(inner);
         if has_changed {
             // The log tells what became of it.

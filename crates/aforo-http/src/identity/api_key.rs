@@ -51,11 +51,26 @@ impl KnownKeys {
 
     /// Whose key the request shows.
     pub(super) fn identify(&self, line: &OnlyLine<'_>) -> Option<Identity> {
-        let key = if &*self.header == "authorization" { bearer(line)? } else { shown(line, &self.header)? };
-        if key.len() > LONGEST {
-            return None;
+        self.owner(self.shown(line)?).cloned()
+    }
+
+    /// What becomes of the key that the request shows.
+    pub(super) fn step(&self, line: &OnlyLine<'_>) -> Result<String, String> {
+        let header = &self.header;
+        match self.shown(line).map(|key| self.owner(key)) {
+            Some(Some(owner)) => Ok(format!("api_key: {header} is the key of {}", owner.user)),
+            Some(None) => Err(format!("api_key: {header} is none of {} keys", self.owners.len())),
+            None => Err(format!("api_key: there is no single {header}")),
         }
-        self.owners.get(&<[u8; 32]>::from(Sha256::digest(key))).cloned()
+    }
+
+    fn shown<'r>(&self, line: &OnlyLine<'r>) -> Option<&'r [u8]> {
+        if &*self.header == "authorization" { bearer(line) } else { shown(line, &self.header) }
+    }
+
+    fn owner(&self, key: &[u8]) -> Option<&Identity> {
+        let digest = || <[u8; 32]>::from(Sha256::digest(key));
+        if key.len() <= LONGEST { self.owners.get(&digest()) } else { None }
     }
 }
 

@@ -37,10 +37,25 @@ impl NamedHeader {
         if let Some(identity) = self.remembered.recall(value, now) {
             return Some(identity);
         }
-        let user = name(str::from_utf8(value).ok()?).ok()?;
-        let identity = Identity { user: Arc::from(user), plan: None, by: "header" };
+        let identity = Identity { user: Arc::from(user(value)?), plan: None, by: "header" };
         let kept = u64::try_from(KEPT.as_micros()).unwrap_or(u64::MAX);
         self.remembered.remember(value, &identity, now.plus_micros(kept), now);
         Some(identity)
     }
+
+    /// What becomes of the name that the request shows.
+    pub(super) fn step(&self, line: &OnlyLine<'_>, from_trusted_proxy: bool) -> Result<String, String> {
+        let header = &self.name;
+        match shown(line, header).map(user) {
+            None => Err(format!("header: there is no single {header}")),
+            Some(_) if !from_trusted_proxy => Err(format!("header: {header} is not from a trusted proxy")),
+            Some(None) => Err(format!("header: {header} is no name")),
+            Some(Some(user)) => Ok(format!("header: {header} names {user}")),
+        }
+    }
+}
+
+/// The user that a value names.
+fn user(value: &[u8]) -> Option<&str> {
+    name(str::from_utf8(value).ok()?).ok()
 }

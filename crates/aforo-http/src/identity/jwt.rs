@@ -83,6 +83,22 @@ impl Tokens {
         self.remembered.recall(token, now).or_else(|| self.verify(token, address, now))
     }
 
+    /// What becomes of the token that the request shows.
+    pub(super) fn step(&self, line: &OnlyLine<'_>, clock: &Now) -> Result<String, String> {
+        let Some(token) = bearer(line) else { return Err("jwt: there is no single bearer token".to_owned()) };
+        if token.len() > LONGEST {
+            return Err(format!("jwt: it is longer than {LONGEST} bytes"));
+        }
+        let mut refused = Vec::new();
+        for issuer in &self.issuers {
+            match issuer.verify(token, clock.now()) {
+                Ok(verified) => return Ok(format!("jwt: it is a token of {}", verified.identity.user)),
+                Err(rejection) => refused.push(format!("jwt: {rejection}")),
+            }
+        }
+        Err(refused.join(", "))
+    }
+
     #[cold]
     fn verify(&self, token: &[u8], address: Option<IpAddr>, now: Moment) -> Option<Identity> {
         if self.patience.is_lost(address, now) {

@@ -6,6 +6,7 @@ mod algorithms;
 mod api_keys;
 mod attacks;
 mod claims;
+mod clients;
 mod headers;
 mod key_sets;
 mod mistakes;

@@ -9,8 +9,8 @@ use crate::stand::{RSA_PEM, SECRET, jwt, key_set, mistakes, part, rsa_member, se
 /// What is said about one proof.
 fn mistake(proof: Proof) -> String {
     let [mistake] = mistakes(&[proof]).try_into().unwrap();
-    assert_eq!(mistake.proof(), 0);
-    assert!(!mistake.help().is_empty());
+    assert_eq!(mistake.proof, 0);
+    assert!(!mistake.help.is_empty());
     mistake.to_string()
 }
 
@@ -111,7 +111,7 @@ fn every_mistake_is_told_at_once_with_its_place() {
         Proof::Jwt(jwt(JwtKey::Secret(vec![]))),
         keys("", vec![]),
     ];
-    let places: Vec<usize> = mistakes(&proofs).iter().map(|mistake| mistake.proof()).collect();
+    let places: Vec<usize> = mistakes(&proofs).iter().map(|mistake| mistake.proof).collect();
     assert_eq!(places, [0, 2, 3]);
     says(&mistakes(&proofs)[1].to_string(), "proof 3: the secret has 0 bytes");
 }

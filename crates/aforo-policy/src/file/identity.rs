@@ -1,13 +1,14 @@
 //! Who is it? What a file says about proof.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::mistake::{Found, Place};
 use super::node::{Node, Value};
 use super::surroundings::Surroundings;
 use super::{beside, conform, fields, node, text};
-use crate::{ApiKey, ApiKeys, Invalid, Jwt, JwtKey, Proof};
+use crate::{ApiKey, ApiKeys, Identify, Invalid, InvalidProof, Jwt, JwtKey, Proof};
 
 /// How far clocks may differ unless the file says otherwise.
 const LEEWAY: Duration = Duration::from_secs(60);
@@ -19,10 +20,31 @@ const KEYS: [&str; 3] = ["jwks_file", "secret", "pem_file"];
 /// How a file of API keys begins.
 const BEGINNING: &str = "write for each key: - { sha256: HEX, user: NAME, plan: NAME }";
 
-/// The ways of proving who one is, in order.
-pub(super) fn proofs(file: &Node, around: &dyn Surroundings, found: &mut Found<'_>) -> Vec<Proof> {
-    let proofs = file.get("identity").map_or(&[][..], Node::items);
-    proofs.iter().filter_map(|node| proof(node, around, found)).collect()
+/// The ways of proving who one is, in order, and what they are verified by.
+pub(super) fn proofs(
+    file: &Node,
+    around: &dyn Surroundings,
+    found: &mut Found<'_>,
+) -> (Vec<Proof>, Option<Arc<dyn Identify>>) {
+    let listed = file.get("identity").map_or(&[][..], Node::items);
+    let (nodes, proofs): (Vec<&Node>, Vec<Proof>) =
+        listed.iter().filter_map(|node| Some((node, proof(node, around, found)?))).unzip();
+    let identify = around.identify(&proofs).unwrap_or_else(|invalid| {
+        for InvalidProof { proof, message, help } in invalid {
+            let place = nodes.get(proof).map_or(file.place, |node| told_at(node));
+            found.add(place, message, help);
+        }
+        None
+    });
+    (proofs, identify)
+}
+
+/// Where a proof says what it is verified with.
+fn told_at(node: &Node) -> Place {
+    let said = node.entries().first().map(|entry| &entry.value);
+    let with = said
+        .and_then(|said| ["secret", "pem_file", "jwks_file", "keys_file", "name"].iter().find_map(|key| said.get(key)));
+    with.unwrap_or(node).place
 }
 
 fn proof(node: &Node, around: &dyn Surroundings, found: &mut Found<'_>) -> Option<Proof> {
@@ -96,6 +118,7 @@ fn keys(text: &str, around: &dyn Surroundings, found: &mut Found<'_>) -> Vec<Api
         if let Some(first) = known.insert(digest, node.place) {
             let message = format!("this key stands in the list already, on line {}", first.line);
             found.add(node.place, message, "keep one of them");
+            continue;
         }
         keys.push(ApiKey { sha256: digest, user: user.to_owned(), plan: said("plan").map(str::to_owned) });
     }

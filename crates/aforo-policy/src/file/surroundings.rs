@@ -3,9 +3,10 @@
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::digest::sha256;
+use crate::{Identify, InvalidProof, Proof};
 
 /// The largest file that is read, in bytes.
 pub(super) const LARGEST: usize = 4 << 20;
@@ -21,6 +22,23 @@ pub trait Surroundings {
     ///
     /// Why it cannot be read.
     fn file(&self, path: &Path) -> io::Result<Vec<u8>>;
+
+    /// What finds out who a request is from, by these proofs. Whoever reads requests can say it; where nobody does, a
+    /// policy that asks for proof is refused, for else everyone would be anonymous without a word.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with each proof that nobody can give.
+    fn identify(&self, proofs: &[Proof]) -> Result<Option<Arc<dyn Identify>>, Vec<InvalidProof>> {
+        match proofs {
+            [] => Ok(None),
+            _ => Err(vec![InvalidProof {
+                proof: 0,
+                message: "nothing here verifies who a request is from".to_owned(),
+                help: "read the file with the surroundings `aforo_http::identity::Verifying`".to_owned(),
+            }]),
+        }
+    }
 }
 
 /// Nothing: for a policy that stands alone.

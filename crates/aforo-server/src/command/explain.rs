@@ -109,7 +109,12 @@ fn explained(policy: &Policy, descriptor: &Descriptor<'_>, trace: &Trace) -> Val
             Source::Header => policy.clients().header.name(),
         },
         "client_ip_steps": trace.steps.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "identity": null,
+        "identity": descriptor.identity().map(|identity| json!({
+            "user": &*identity.user,
+            "plan": identity.plan.as_deref(),
+            "by": identity.by,
+        })),
+        "identity_steps": descriptor.proving(policy),
         "path": descriptor.path(),
         "route": meeting.route().map(|route| route.name()),
         "exempt": match meeting.exempt() {
@@ -141,10 +146,22 @@ fn rules(meeting: Meeting<'_>, descriptor: &Descriptor<'_>) -> (Vec<Value>, Opti
     }
 }
 
-/// The steps that led to the client's address.
-fn steps(explained: &Value) -> Vec<&str> {
-    let steps = explained.get("client_ip_steps").and_then(Value::as_array);
-    steps.into_iter().flatten().filter_map(Value::as_str).collect()
+/// The steps of that name, in words.
+fn steps(explained: &Value, name: &str) -> String {
+    let steps = explained.get(name).and_then(Value::as_array).into_iter().flatten();
+    steps.filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
+}
+
+/// Who it is, and what became of each proof on the way to that.
+fn identity(explained: &Value) -> String {
+    let word = |name: &str| explained.pointer(&format!("/identity/{name}")).and_then(Value::as_str);
+    let who = match (word("user"), word("plan")) {
+        (Some(user), Some(plan)) => format!("{user}, plan {plan}"),
+        (Some(user), None) => user.to_owned(),
+        (None, _) => "anonymous".to_owned(),
+    };
+    let steps = steps(explained, "identity_steps");
+    if steps.is_empty() { who } else { format!("{who}: {steps}") }
 }
 
 fn text(explained: &Value) -> String {
@@ -154,13 +171,14 @@ fn text(explained: &Value) -> String {
     };
     let mut text = format!(
         "client    {}, from {}: {}\n\
-         identity  anonymous\n\
+         identity  {}\n\
          path      {}\n\
          route     {}\n\
          exempt    {}\n",
         word("client_ip", "unknown"),
         word("client_ip_from", "peer"),
-        steps(explained).join(", "),
+        steps(explained, "client_ip_steps"),
+        identity(explained),
         word("path", ""),
         word("route", "none: the rules for everything else"),
         word("exempt", "no"),

@@ -56,6 +56,7 @@ fn what_has_expired_makes_room() {
     }
     remembered.remember(b"token", &someone("ana"), at(61), at(60));
     assert_eq!(remembered.recall(b"token", at(60)), Some(someone("ana")));
+    assert_eq!(held(&remembered), (SETS - 1) * PLACES + 1, "and its memory is given back");
 }
 
 #[test]
@@ -67,6 +68,7 @@ fn a_crowd_that_expires_together_does_not_push_one_another_out() {
     let first = known();
     all.iter().for_each(|shown| remembered.remember(shown, &someone("crowd"), at(60), at(0)));
     assert_eq!(known(), first);
+    assert!(all[..500].iter().all(|shown| first.contains(&shown)), "who came first is known");
 }
 
 #[test]
