@@ -108,9 +108,17 @@ impl<H: Harness> Trial<H> {
         sole(&self.decide(Op::Refund { taken_at }, &[hit]))
     }
 
-    /// Units left, by a peek.
+    /// Units left: that many fit, and not one more.
+    ///
+    /// # Panics
+    ///
+    /// If what is said to be left and what fits are not the same.
     pub fn remaining(&self, hit: Hit) -> u32 {
-        self.peek(hit).remaining
+        let left = self.peek(hit).remaining;
+        assert!(self.peek(costing(left, hit)).allowed(), "{left} are left and do not fit: {hit:?}");
+        let more = left.saturating_add(1);
+        assert!(more == left || !self.peek(costing(more, hit)).allowed(), "{left} are left and {more} fit: {hit:?}");
+        left
     }
 }
 

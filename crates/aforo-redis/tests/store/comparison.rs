@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use aforo_core::{Algorithm, Anchor, Hit, ManualClock, Mode, Moment, Op, Quota, Store, Verdict};
+use aforo_core::{Algorithm, Anchor, Hit, Hits, ManualClock, Mode, Moment, Op, Quota, Store, Verdict};
 use aforo_redis::RedisStore;
 use aforo_testkit::servers::RedisServer;
 use aforo_testkit::{Numbers, PlainStore, block_on};
@@ -48,9 +48,18 @@ async fn compare(server: &RedisServer, seed: u64) {
             _ => Op::Take,
         };
         let mut hits = request(&rules, &mut numbers);
-        if matches!(op, Op::Refund { .. }) {
+        let takes_back = matches!(op, Op::Refund { .. });
+        if takes_back {
             // Of nothing it writes nothing in Redis; the plainest store writes down what has drained.
             hits.retain(|hit| hit.cost.units() > 0);
+        }
+        for hit in &mut hits {
+            // What is left just fits, and one more does not: that is where two computations would part.
+            if !takes_back && numbers.below(2) == 0 {
+                let looked = block_on(plain.decide(Op::Peek, &Hits::one(*hit))).unwrap();
+                let left = looked.verdicts().next().unwrap().remaining;
+                *hit = costing(left.saturating_add(numbers.below(2) as u32), *hit);
+            }
         }
         let asked = hits.iter().copied().collect();
         let place = format!("seed {seed}, step {step}: {op:?} of {hits:?} at {now:?}");
