@@ -9,6 +9,7 @@ mod crowd;
 mod demo;
 mod doctor;
 mod explain;
+mod identity;
 mod proxies;
 mod redis;
 mod reload;
