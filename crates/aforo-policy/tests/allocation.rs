@@ -17,16 +17,22 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-const POLICY: &str = "
+const POLICY: &str = r#"
 rules:
   short: { quota: 5/s, per: [client, route] }
   medium: { quota: 300/min, algorithm: sliding-window, per: [ip, path, host] }
   keyed: { quota: 5000/h, per: header:x-api-key }
+  planned: { quota: 5000/h, per: [user, plan], plans: { pro: 50000/h, partner: unlimited } }
+  sent: { quota: 5000/h, per: ["cookie:session", "query:key"] }
+client: { ipv4_prefix: 24, ipv6_prefix: 96 }
 routes:
   - match: GET /orders/{id}/lines/{line}
     rules: { lines: { quota: 5/s, per: everyone } }
-exempt: [{ path: /health }]
-";
+exempt:
+  - path: /health
+  - { cidr: [192.0.2.0/24, private], path: /webhooks }
+  - token: { header: x-bypass, values: [hunter2] }
+"#;
 
 #[test]
 fn a_decision_allocates_nothing() {
@@ -39,7 +45,14 @@ fn a_decision_allocates_nothing() {
         Request::new("GET", "/orders/7/lines/1").with_header("x-api-key", &long),
         Request { address: "2001:db8::1".parse().ok(), ..Request::new("POST", "/unmatched") },
         Request { other_path: Some("/orders/7%2Flines/1".into()), ..Request::new("GET", "/orders/7/lines/1") },
+        Request::new("GET", "/orders/7/lines/1").by("alice", Some("pro")),
+        Request::new("GET", "/orders/7/lines/1").by(&long, Some("partner")).with_header("cookie", "session=abc"),
+        Request { query: vec![("key".into(), "abc".into())], ..Request::new("GET", "/") },
         Request::new("GET", "/health"),
+        Request::new("POST", "/webhooks").from("192.0.2.7"),
+        Request::new("POST", "/orders").with_header("x-bypass", "hunter2"),
+        Request::new("POST", "/orders").with_header("x-bypass", "hunter3"),
+        Request::preflight("/orders"),
     ];
     let ask = || {
         for request in &requests {

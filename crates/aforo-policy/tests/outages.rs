@@ -87,6 +87,23 @@ fn a_rule_that_falls_back_allows_its_share_and_then_refuses() {
 }
 
 #[test]
+fn a_fallback_allows_its_share_of_each_plan_in_one_counter() {
+    let stand = stand("rules: { each: { quota: 10/min, share: 20%, plans: { pro: 50/min, partner: unlimited } } }");
+    stand.store.fail(StoreErrorKind::Timeout);
+    let take = |plan| block_on(stand.limiter.take(&request().by("alice", plan)));
+    let told = |answer: &Answer| {
+        answer.quotas().map(Quota::limit).zip(left(answer).into_iter().map(|(_, left)| left)).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&take(None)), [(2, 1)]);
+    assert_eq!(told(&take(Some("pro"))), [(10, 8)], "what everyone else may have is gone from it");
+    assert_eq!(
+        (told(&take(Some("partner"))), stand.stand_in.calls()),
+        (vec![], 2),
+        "what is unlimited is not asked about"
+    );
+}
+
+#[test]
 fn what_the_store_denies_is_never_put_to_the_stand_in() {
     let stand = stand("rules: { each: { quota: 2/min } }");
     let dear = Request { cost: Some(Cost::new(3)), ..request() };
