@@ -50,30 +50,39 @@ pub(super) fn quota(allowance: &Allowance) -> String {
 /// The rules with what they allow, for the admin listener.
 pub(crate) fn rules_json(policy: &Policy) -> Vec<Value> {
     let rule = |placed: WorstCase<'_>| {
-        json!({
+        let mut told = json!({
             "rule": placed.rule.name(),
             "route": placed.route.map(Route::name),
-            "plan": placed.plan.map(|plan| &plan.name),
             "quota": quota(placed.allowance()),
             "algorithm": algorithm(placed.rule),
             "per": placed.rule.partition.to_string(),
             "mode": mode(placed.rule),
             "when_down": when_down(placed.rule),
             "worst_case": placed.to_string(),
-        })
+        });
+        name_plan(&mut told, &placed);
+        told
     };
     policy.worst_cases().map(rule).collect()
+}
+
+/// Names the plan, where what is told is that of one.
+fn name_plan(told: &mut Value, placed: &WorstCase<'_>) {
+    if let Some(plan) = placed.plan {
+        told["plan"] = plan.name.as_str().into();
+    }
 }
 
 /// The worst cases, as `check` tells them.
 pub(super) fn worst_cases_json(policy: &Policy) -> Vec<Value> {
     let rule = |placed: WorstCase<'_>| {
-        json!({
+        let mut told = json!({
             "rule": placed.rule.name(),
             "route": placed.route.map(Route::name),
-            "plan": placed.plan.map(|plan| &plan.name),
             "worst_case": placed.to_string(),
-        })
+        });
+        name_plan(&mut told, &placed);
+        told
     };
     policy.worst_cases().map(rule).collect()
 }

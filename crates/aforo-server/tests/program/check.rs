@@ -45,6 +45,47 @@ fn a_good_policy_as_json() {
 }
 
 #[test]
+fn plans_and_exemptions_are_told_with_their_conditions_and_no_secret() {
+    let folder = Folder::new();
+    folder.write("office.txt", "# Where we sit.\n198.51.100.0/24\n");
+    let file = folder.write(
+        "policy.yaml",
+        "rules: { each: { quota: 5/s, plans: { pro: { quota: 50/s, burst: 80 }, partner: unlimited } } }
+exempt:
+  - { name: office, cidr: office.txt }
+  - { path: /hook, cidr: 192.0.2.1, token: { header: x-hook, values: [hunter2] } }
+",
+    );
+    let said = text(&run(&["check", file.to_str().unwrap()]).stdout);
+    for part in [
+        "each, plan pro      everywhere  50/s, burst 80  token-bucket per client  at most 130 in any 1 s",
+        "each, plan partner  everywhere  unlimited",
+        "exempt: office (198.51.100.0/24)",
+        "exempt: /hook (/hook, and a token in x-hook, and 192.0.2.1/32)",
+    ] {
+        assert!(said.contains(part), "{part} is not in:\n{said}");
+    }
+    assert!(!said.contains("hunter2"), "{said}");
+    let as_json = run(&["check", "--json", file.to_str().unwrap()]);
+    let answer: serde_json::Value = serde_json::from_slice(&as_json.stdout).unwrap();
+    let pro = json!({ "rule": "each", "route": null, "plan": "pro", "worst_case": "at most 130 in any 1 s" });
+    assert_eq!(answer["rules"][1], pro);
+}
+
+#[test]
+fn a_mistake_in_a_file_that_the_policy_names_has_its_place_there() {
+    let folder = Folder::new();
+    folder.write("proxies.txt", "10.0.0.0/8\n10.0.0.0/33\n");
+    let file =
+        folder.write("policy.yaml", "client: { trusted_proxies: proxies.txt }\nrules: { each: { quota: 5/s } }\n");
+    let said = text(&run(&["check", file.to_str().unwrap()]).stderr);
+    assert!(said.contains("proxies.txt:2:1: `10.0.0.0/33` has no number from 0 to 32"), "{said}");
+    let as_json = run(&["check", "--json", file.to_str().unwrap()]);
+    let answer: serde_json::Value = serde_json::from_slice(&as_json.stdout).unwrap();
+    assert_eq!((&answer["mistakes"][0]["file"], &answer["mistakes"][0]["line"]), (&"proxies.txt".into(), &2.into()));
+}
+
+#[test]
 fn all_mistakes_are_listed_in_one_run_and_it_ends_with_1() {
     let folder = Folder::new();
     let file = folder.write("policy.yaml", "rules:\n  a: { qouta: 5/s }\n  b: { quota: 5/fortnight }\nroute: []\n");

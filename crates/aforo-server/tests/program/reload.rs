@@ -28,6 +28,28 @@ fn a_saved_file_takes_effect_and_counters_go_on() {
 }
 
 #[test]
+fn a_saved_file_that_the_policy_names_takes_effect() {
+    let folder = Folder::new();
+    let networks = folder.write("office.txt", "192.0.2.1\n");
+    let head = Api::start().gateway();
+    let rest = "exempt: [{ cidr: office.txt }]\n";
+    let file = folder.write("policy.yaml", &(head + &rules("5/h") + rest));
+    let program = Program::under(&file);
+    assert_eq!(remaining(&program).as_deref(), Some("4"));
+    folder.write("office.txt", "192.0.2.1\n127.0.0.1/33\n");
+    program.logs("policy not reloaded");
+    assert_eq!(remaining(&program).as_deref(), Some("3"), "the old list is obeyed");
+    folder.write("office.txt", "192.0.2.1\n127.0.0.1\n");
+    until("the mended list is obeyed", || (version(&program) == 2).then_some(()));
+    assert_eq!(remaining(&program), None, "who is exempt is told nothing");
+    // As an editor saves: the file is away for a moment.
+    std::fs::remove_file(&networks).unwrap();
+    folder.write("office.txt", "192.0.2.1\n");
+    until("the next list is obeyed", || (version(&program) == 3).then_some(()));
+    assert_eq!(remaining(&program).as_deref(), Some("2"));
+}
+
+#[test]
 fn a_swapped_symbolic_link_is_seen() {
     let folder = Folder::new();
     let head = Api::start().gateway();
