@@ -9,7 +9,7 @@ use crate::stand::{Api, Folder, Program, Request, run, text, until};
 /// A policy with a rule for each way of meeting a store that is down.
 fn policy(server: &RedisServer) -> String {
     format!(
-        "{}store: {{ url: \"{}\", share: 50% }}
+        "{}store: {{ url: \"{}\", share: 50%, timeout: 5s }}
 rules:
   each: {{ quota: 10/h }}
 routes:
@@ -27,6 +27,12 @@ fn status(program: &Program, path: &str) -> u16 {
     Request::get(path).to(program.gateway).status
 }
 
+/// The same once Redis is connected to: until then a store in the process stands in.
+fn connected(program: Program) -> Program {
+    until("redis answers", || (program.status()["store"]["state"] == "answering").then_some(()));
+    program
+}
+
 fn down(program: &Program) -> bool {
     program.status()["store"]["breaker_open"] == true
 }
@@ -35,7 +41,7 @@ fn down(program: &Program) -> bool {
 fn two_programs_on_one_redis_admit_one_quota() {
     let (folder, server) = (Folder::new(), RedisServer::start());
     let file = folder.write("policy.yaml", &policy(&server));
-    let programs = [Program::under(&file), Program::under(&file)];
+    let programs = [connected(Program::under(&file)), connected(Program::under(&file))];
     let mut left = Vec::new();
     for _ in 0..5 {
         for program in &programs {
@@ -49,14 +55,13 @@ fn two_programs_on_one_redis_admit_one_quota() {
         assert_eq!(status(program, "/"), 429);
     }
     // A process that comes later finds the counters as they are.
-    assert_eq!(status(&Program::under(&file), "/"), 429);
+    assert_eq!(status(&connected(Program::under(&file)), "/"), 429);
 }
 
 #[test]
 fn each_rule_does_what_it_says_while_redis_is_gone_and_goes_back_when_it_returns() {
     let (folder, server) = (Folder::new(), RedisServer::start());
-    let program = Program::under(&folder.write("policy.yaml", &policy(&server)));
-    until("redis answers", || (program.status()["store"]["state"] == "answering").then_some(()));
+    let program = connected(Program::under(&folder.write("policy.yaml", &policy(&server))));
     assert_eq!(status(&program, "/"), 200);
     let before = Request::get("/readyz").to(program.admin());
     assert_eq!((before.status, before.body.as_str()), (200, "ready: policy 1, store redis answers\n"));
@@ -127,8 +132,10 @@ fn where_every_rule_denies_without_redis_the_program_is_not_ready() {
 #[test]
 fn a_store_named_in_the_call_takes_the_place_of_the_files() {
     let (folder, server) = (Folder::new(), RedisServer::start());
-    let file = folder.write("policy.yaml", &(Api::start().gateway() + "rules: { each: { quota: 2/h } }\n"));
-    let program = Program::start(&["serve", "--config", file.to_str().unwrap(), "--store", &server.url()]);
+    // On the file's terms: its timeout is long enough for a busy machine.
+    let terms = "store: { url: redis://127.0.0.1:1, timeout: 5s }\nrules: { each: { quota: 2/h } }\n";
+    let file = folder.write("policy.yaml", &(Api::start().gateway() + terms));
+    let program = connected(Program::start(&["serve", "--config", file.to_str().unwrap(), "--store", &server.url()]));
     assert_eq!(status(&program, "/"), 200);
     let names: Vec<String> = server.keys("*").into_iter().map(|key| key.name).collect();
     assert!(names.iter().any(|name| name == "aforo:{ip:127.0.0.1}:each"), "{names:?}");
@@ -140,9 +147,9 @@ fn a_store_named_in_the_call_takes_the_place_of_the_files() {
 #[test]
 fn a_changed_quota_takes_effect_in_redis_and_gives_nobody_a_fresh_one() {
     let (folder, server) = (Folder::new(), RedisServer::start());
-    let head = format!("{}store: \"{}\"\n", Api::start().gateway(), server.url());
+    let head = format!("{}store: {{ url: \"{}\", timeout: 5s }}\n", Api::start().gateway(), server.url());
     let rules = |quota: &str| format!("{head}rules: {{ each: {{ quota: {quota} }} }}\n");
-    let program = Program::under(&folder.write("policy.yaml", &rules("2/h")));
+    let program = connected(Program::under(&folder.write("policy.yaml", &rules("2/h"))));
     let served: Vec<u16> = (0..3).map(|_| status(&program, "/")).collect();
     assert_eq!(served, [200, 200, 429]);
     folder.write("policy.yaml", &rules("20/h"));
@@ -157,7 +164,7 @@ fn a_changed_quota_takes_effect_in_redis_and_gives_nobody_a_fresh_one() {
 fn explain_looks_at_the_live_counters_and_takes_nothing() {
     let (folder, server) = (Folder::new(), RedisServer::start());
     let file = folder.write("policy.yaml", &policy(&server));
-    let program = Program::under(&file);
+    let program = connected(Program::under(&file));
     for _ in 0..3 {
         assert_eq!(status(&program, "/"), 200);
     }
