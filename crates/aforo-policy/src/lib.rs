@@ -25,6 +25,7 @@ mod exempting;
 mod exemption;
 mod fallback;
 mod file;
+mod flaw;
 mod headers;
 mod identity;
 mod invalid;
@@ -57,6 +58,7 @@ pub use file::{
     Admin, Alone, File, Gateway, Mistake, Mistakes, Process, StoreSettings, StoreUrl, Surroundings, Timeouts, Tls,
     Token, reference, schema,
 };
+pub use flaw::{Flaw, Flaws};
 pub use headers::{Headers, Legacy, LegacyReset, Standard, Upstream};
 pub use identity::{ApiKey, ApiKeys, Identify, Identity, InvalidProof, Jwt, JwtKey, OnlyLine, Proof};
 pub use invalid::Invalid;
@@ -67,7 +69,7 @@ pub use partition::{Fact, Partition};
 pub use percent::Percent;
 pub use permit::Permit;
 pub use plan::{Plan, Plans};
-pub use policy::{Flaw, Flaws, Parts, Paths, Policy};
+pub use policy::{Parts, Paths, Policy};
 pub use route::{Match, Methods, Route, UNMATCHED};
 pub use rule::{Rule, WhenDown, WhenMissing};
 pub use scope::Scope;

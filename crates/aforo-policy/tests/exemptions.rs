@@ -6,7 +6,7 @@
 mod request;
 
 use aforo_core::ManualClock;
-use aforo_policy::{Alone, File, Limiter, Outcome, Policy};
+use aforo_policy::{Alone, Exemption, File, Limiter, Outcome, Parts, Pass, Policy};
 use aforo_testkit::{PlainStore, block_on};
 use request::Request;
 
@@ -92,6 +92,16 @@ fn a_path_that_can_be_read_in_two_ways_is_exempt_in_both_or_not() {
     assert_eq!(exempt(&other("/webhooks/provider", "/webhooks/provider")).as_deref(), Some("/webhooks/provider"));
     let anywhere = other("/a/b", "/a%2Fb").from("198.51.100.7");
     assert_eq!(exempt(&anywhere).as_deref(), Some("office"), "where no path matters, no reading of it does");
+}
+
+#[test]
+fn an_empty_token_opens_nothing() {
+    let exemption = Exemption::with_pass(Pass::new("X-Pass", ["", " "]));
+    let parts = Parts { exemptions: vec![exemption], ..Parts::default() };
+    let policy = Policy::of(parts).unwrap();
+    for value in ["", " "] {
+        assert!(policy.meet(&get("/").with_header("x-pass", value)).exempt().is_none());
+    }
 }
 
 #[test]
