@@ -4,6 +4,7 @@
 use std::io;
 use std::path::Path;
 
+use aforo_http::identity::Verifying;
 use aforo_policy::{File, Surroundings};
 use libfuzzer_sys::fuzz_target;
 
@@ -21,8 +22,8 @@ impl Surroundings for Around<'_> {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    // A policy that names a file reads itself as a list of networks or of keys.
-    match File::read_bytes("policy.yaml", bytes, &Around(bytes)) {
+    // A policy that names a file reads itself as a list of networks or of keys, and as a key.
+    match File::read_bytes("policy.yaml", bytes, &Verifying(Around(bytes))) {
         Ok(file) => {
             // Whatever was accepted can be told.
             for rule in file.policy.rules() {
