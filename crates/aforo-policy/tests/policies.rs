@@ -8,12 +8,15 @@ mod schema;
 mod surroundings;
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use aforo_core::{Algorithm, Mode, Origin, Quota};
 use aforo_policy::{
-    ClientHeader, Clients, Denied, Fact, File, Headers, JwtKey, Match, Proof, Rule, StoreSettings, WhenDown,
+    ClientHeader, Clients, Denied, Fact, File, Headers, Identify, InvalidProof, JwtKey, Match, Mistake, Proof, Rule,
+    StoreSettings, Surroundings, WhenDown,
 };
 use proptest::prelude::*;
 use request::Request;
@@ -279,6 +282,40 @@ fn the_worst_case_of_each_rule_is_told_once() {
             "none GET /a: nothing"
         ]
     );
+}
+
+/// Whatever a guide asks for is there.
+struct Everything;
+
+impl Surroundings for Everything {
+    fn value(&self, name: &str) -> Option<String> {
+        Some(name.to_ascii_lowercase())
+    }
+
+    fn file(&self, path: &Path) -> io::Result<Vec<u8>> {
+        Ok(if path.ends_with("api-keys.yaml") { KEYS } else { "# nothing" }.as_bytes().to_vec())
+    }
+
+    fn identify(&self, _: &[Proof]) -> Result<Option<Arc<dyn Identify>>, Vec<InvalidProof>> {
+        Ok(None)
+    }
+}
+
+#[test]
+fn every_policy_in_the_guides_is_good() {
+    let mut read = 0;
+    for guide in fs::read_dir(here("../../docs/guides")).unwrap().map(|entry| entry.unwrap().path()) {
+        let text = fs::read_to_string(&guide).unwrap();
+        let blocks = text.split("```yaml\n").skip(1).map(|block| block.split("```").next().unwrap());
+        for block in blocks.filter(|block| !block.starts_with("# api-keys.yaml")) {
+            let name = guide.file_name().unwrap().to_string_lossy();
+            let file = File::read(&name, block, &Everything).unwrap_or_else(|mistakes| panic!("{mistakes}\n{block}"));
+            let told = |warning: &Mistake| !warning.message.starts_with("the policy has no rule");
+            assert!(!file.warnings.iter().any(told), "{name}: {:?}\n{block}", file.warnings);
+            read += 1;
+        }
+    }
+    assert!(read >= 5, "{read} policies");
 }
 
 #[test]

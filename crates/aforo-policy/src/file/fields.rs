@@ -151,7 +151,7 @@ static CLIENT: Section = Section {
             text(Text::HeaderName),
             "x-forwarded-for",
             "The one header that they tell the address in: `x-forwarded-for`, `forwarded`, `x-real-ip`, `cf-connecting-ip`, \
-             `true-client-ip` or another. From all others, and in all others, it is ignored.",
+             `true-client-ip` or another. What others say, and what other headers say, is ignored.",
         ),
         // The longest blocks that one party was ever given: with fewer bits, whole continents would be one client.
         field(
