@@ -11,5 +11,5 @@ pub mod report;
 mod workload;
 
 pub use limiter::{Limiter, Measure, NAMES, Terms, of_limiter};
-pub use measure::{AllocationFree, Instructions, Memory, Nanoseconds};
+pub use measure::{AllocationFree, Instructions, Memory, Nanoseconds, on_processor};
 pub use workload::{KEYS, Workload};

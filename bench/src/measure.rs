@@ -138,7 +138,7 @@ impl Measure for Memory {
 }
 
 /// Nanoseconds that this thread has had of a processor.
-fn on_processor() -> f64 {
+pub fn on_processor() -> f64 {
     let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     statistics.split(' ').next().and_then(|nanoseconds| nanoseconds.parse().ok()).unwrap_or(f64::NAN)
 }
