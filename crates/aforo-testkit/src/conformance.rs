@@ -104,8 +104,14 @@ impl<H: Harness> Trial<H> {
     }
 
     /// Gives one hit's cost back.
+    ///
+    /// # Panics
+    ///
+    /// If what is said to be left then is not what is left.
     pub fn refund(&self, hit: Hit, taken_at: Moment) -> Verdict {
-        sole(&self.decide(Op::Refund { taken_at }, &[hit]))
+        let verdict = sole(&self.decide(Op::Refund { taken_at }, &[hit]));
+        assert_eq!(self.peek(hit).remaining, verdict.remaining, "{hit:?}");
+        verdict
     }
 
     /// Units left: that many fit, and not one more.
