@@ -239,6 +239,13 @@ fn decoded(text: &str) -> Result<String, InvalidAddress> {
 
 // === impl InvalidAddress ===
 
+impl InvalidAddress {
+    /// What would be right, for those who know already that it is an address of a store.
+    pub fn reason(&self) -> &str {
+        &self.0
+    }
+}
+
 fn invalid(why: impl Into<String>) -> InvalidAddress {
     InvalidAddress(why.into())
 }
