@@ -3,7 +3,7 @@
 use super::field::{Field, Kind, Need, Section};
 use super::mistake::Found;
 use super::node::{Entry, Node, Value};
-use super::text;
+use super::{secrets, text};
 use crate::Invalid;
 use crate::names::nearest;
 
@@ -44,7 +44,9 @@ fn unknown(section: &Section, entry: &Entry, found: &mut Found<'_>) {
         Some(name) => format!("did you mean `{name}`?"),
         None => keys(section),
     };
-    found.add(entry.place, format!("{} has no key `{}`", section.what, entry.key), help);
+    // Where a colon is wrong, a URL with its password is read as a key.
+    let key = secrets::printable(&entry.key);
+    found.add(entry.place, format!("{} has no key `{key}`", section.what), help);
 }
 
 fn keys(section: &Section) -> String {

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::secrets;
+
 /// A place in a text. Lines and columns count from one, columns in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
@@ -41,60 +43,23 @@ const LONGEST: usize = 160;
 impl Mistake {
     pub(super) fn new(place: Place, text: &str, message: String, help: String) -> Mistake {
         let line = lines(text).nth(place.line.saturating_sub(1));
-        let hidden = goes_on_with_a_secret(text, place.line);
         // What is missing at the end is looked for behind the last line: it is told at that line's end.
         let (number, column, line) = match (line, lines(text).enumerate().last()) {
             (None, Some((last, line))) if !text.is_empty() => (last + 1, line.chars().count() + 1, Some(line)),
             (line, _) => (place.line, place.column, line),
         };
-        let shown = line.filter(|line| !hidden && !line.is_empty() && line.chars().count() <= LONGEST);
-        let excerpt = shown.map(|line| Excerpt { line: without_secrets(line), width: place.width });
+        let fits = line.is_some_and(|line| !line.is_empty() && line.chars().count() <= LONGEST);
+        let shown = secrets::shown(text, number).filter(|_| fits);
+        let excerpt = shown.map(|line| Excerpt { line, width: place.width });
         Mistake { file: None, line: number, column, message, help, excerpt }
     }
 }
 
 /// The lines of a text as YAML breaks them (YAML 1.2.2, section 5.4): at LF, CR, or both.
-fn lines(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
     let text = text.strip_suffix('\n').unwrap_or(text);
     let text = text.strip_suffix('\r').unwrap_or(text);
     text.split('\n').flat_map(|line| line.strip_suffix('\r').unwrap_or(line).split('\r'))
-}
-
-/// Keys whose values are secrets.
-const SECRETS: [&str; 4] = ["token", "secret", "values", "sha256"];
-
-/// Where the value of a key that names a secret begins in a line.
-fn secret_value(lower: &str) -> Option<usize> {
-    let value = |name: &str| {
-        let key = lower.find(name)?;
-        Some(key + lower.get(key..)?.find(':')? + 2)
-    };
-    SECRETS.into_iter().filter_map(value).min()
-}
-
-/// Whether a line has no key and belongs to one above that names a secret: an item of a list, or a text of several lines.
-fn goes_on_with_a_secret(text: &str, line: usize) -> bool {
-    let has_key = |line: &str| line.contains(": ") || line.trim_end().ends_with(':');
-    let mut above: Vec<&str> = lines(text).take(line).collect();
-    let alone = above.pop().is_some_and(|line| !has_key(line));
-    let owner = above.into_iter().rev().find(|line| has_key(line));
-    alone && owner.is_some_and(|line| secret_value(&line.to_ascii_lowercase()).is_some())
-}
-
-/// A line up to the first secret in it: the value of a key that names one, or a URL's user or password parameter.
-fn without_secrets(line: &str) -> String {
-    let lower = line.to_ascii_lowercase();
-    // A password may hold what ends a user elsewhere: a slash, a comma, a quotation mark.
-    let user = || {
-        let start = lower.find("://")? + 3;
-        lower.get(start..)?.contains('@').then_some(start)
-    };
-    let parameter = || Some(lower.find("password=")? + "password=".len());
-    let secret = [secret_value(&lower), user(), parameter()].into_iter().flatten().min();
-    match secret.and_then(|at| line.get(..at)) {
-        Some(before) => format!("{before}…"),
-        None => line.replace('\t', " "),
-    }
 }
 
 impl fmt::Display for Mistake {

@@ -5,9 +5,9 @@
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput};
 
-use super::environment;
 use super::mistake::{Found, Place};
 use super::surroundings::LARGEST;
+use super::{environment, secrets};
 
 /// The deepest nesting.
 const DEEPEST: usize = 24;
@@ -230,6 +230,7 @@ impl<'t> Reader<'t, '_, '_> {
             if key == "<<" {
                 self.found.add(place, "`<<` would merge another map", "merge keys are not read: write the values out");
             } else if let Some(first) = entries.iter().find(|entry| entry.key == key) {
+                let key = secrets::printable(&key);
                 let message = format!("`{key}` stands there twice: first on line {}", first.place.line);
                 self.found.add(place, message, "keep one of them");
             } else {

@@ -130,7 +130,8 @@ pub(super) fn origin(text: &str) -> Result<String, Invalid> {
     Ok(origin)
 }
 
-fn prefix(text: &str) -> Result<(), Invalid> {
+/// What the names of keys may begin with.
+pub(super) fn prefix(text: &str) -> Result<(), Invalid> {
     // A brace would end or begin what Redis Cluster spreads keys by.
     let plain = |byte: u8| byte.is_ascii_graphic() && byte != b'{' && byte != b'}';
     if (1..=LONGEST_PREFIX).contains(&text.len()) && text.bytes().all(plain) {
@@ -144,6 +145,10 @@ fn prefix(text: &str) -> Result<(), Invalid> {
 fn url(text: &str) -> Result<(), Invalid> {
     let help = "write for example http://127.0.0.1:3000";
     let wrong = |what: &str| Err(Invalid::new(format!("`{text}` {what}"), help));
+    if text.contains('@') {
+        // It may hold a password, wherever in it, so it is not repeated.
+        return Err(Invalid::new("the URL has a user in it", "write the host and the port alone"));
+    }
     let Some((scheme, rest)) = text.split_once("://") else {
         return wrong("is no URL");
     };
@@ -156,10 +161,6 @@ fn url(text: &str) -> Result<(), Invalid> {
             format!("`{text}` has more than a host and a port"),
             format!("requests keep their own path: write {scheme}://{authority}"),
         ));
-    }
-    if authority.contains('@') {
-        // It may hold a password, so it is not repeated.
-        return Err(Invalid::new("the URL has a user in it", "write the host and the port alone"));
     }
     let (host, port) = match authority.rsplit_once(':') {
         Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
@@ -204,6 +205,8 @@ mod tests {
 
     #[test]
     fn a_password_in_a_url_is_not_repeated() {
-        assert!(!url("http://user:hunter2@api.example").unwrap_err().to_string().contains("hunter2"));
+        for text in ["http://user:hunter2@a", "user:hunter2@a", "ftp://u:hunter2@a", "http://u:hun/ter2@a"] {
+            assert!(!url(text).unwrap_err().to_string().contains("ter2"), "{text}");
+        }
     }
 }
