@@ -18,6 +18,7 @@ mod reference;
 mod routes;
 mod rules;
 mod schema;
+mod secrets;
 mod server;
 mod settings;
 mod shown;
@@ -29,7 +30,7 @@ mod warnings;
 pub use mistake::{Mistake, Mistakes};
 pub use reference::reference;
 pub use schema::schema;
-pub use settings::{Admin, Gateway, StoreSettings, Timeouts, Tls, Token};
+pub use settings::{Admin, Gateway, InvalidStore, StoreSettings, Timeouts, Tls, Token};
 pub use store_url::StoreUrl;
 pub use surroundings::{Alone, Process, Surroundings};
 
@@ -122,8 +123,8 @@ fn compile(file: &Node, text: &str, around: &dyn Surroundings, found: &mut Found
     let gateway = server::gateway(file, found);
     let admin = server::admin(file, found);
     server::addresses(file, gateway.as_ref(), admin.as_ref(), found);
+    let store = server::store(file, around, found);
     let policy = policy(file, around, found)?;
-    let store = server::store(file);
     let warnings = warnings::of(file, text, &policy, &store, gateway.as_ref());
     Some(File { gateway, admin, store, policy, warnings })
 }

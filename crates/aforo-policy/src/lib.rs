@@ -55,8 +55,8 @@ pub use denied::{Denied, PLACEHOLDERS};
 pub use describe::Describe;
 pub use exemption::{Exemption, Pass};
 pub use file::{
-    Admin, Alone, File, Gateway, Mistake, Mistakes, Process, StoreSettings, StoreUrl, Surroundings, Timeouts, Tls,
-    Token, reference, schema,
+    Admin, Alone, File, Gateway, InvalidStore, Mistake, Mistakes, Process, StoreSettings, StoreUrl, Surroundings,
+    Timeouts, Tls, Token, reference, schema,
 };
 pub use flaw::{Flaw, Flaws};
 pub use headers::{Headers, Legacy, LegacyReset, Standard, Upstream};

@@ -17,6 +17,7 @@ pub mod log;
 pub mod reload;
 pub mod sample;
 pub mod serving;
+pub mod surroundings;
 pub mod totals;
 
 /// Runs the program with the arguments it was called with.

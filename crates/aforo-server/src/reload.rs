@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use aforo::Counters;
-use aforo_http::identity::Verifying;
-use aforo_policy::{Admin, File, Gateway, Limiter, Mistakes, Process, StoreSettings};
+use aforo_policy::{Admin, File, Gateway, Limiter, Mistakes, StoreSettings};
 
 use crate::command::Failure;
 use crate::serving::{self, Overrides};
+use crate::surroundings::Around;
 
 /// Where a policy's text comes from.
 #[derive(Clone, Debug)]
@@ -48,12 +48,12 @@ impl Source {
         }
     }
 
-    /// What the text asks for and does not hold: the environment, and the files beside it.
-    pub fn surroundings(&self) -> Verifying<Process> {
-        Verifying(Process::beside(match self {
+    /// What the text asks for and does not hold.
+    pub fn surroundings(&self) -> Around {
+        Around::of(match self {
             Source::File(path) => path,
             Source::BuiltIn { .. } => Path::new(""),
-        }))
+        })
     }
 
     /// Reads the text as a policy file.
@@ -148,7 +148,7 @@ pub struct Read {
     /// The policy's text.
     pub text: Vec<u8>,
     /// What it asked for.
-    pub around: Verifying<Process>,
+    pub around: Around,
 }
 
 struct Inner {
@@ -213,7 +213,7 @@ impl Reloading {
         // A file that is away for a moment is being replaced.
         let Ok(bytes) = self.source.bytes() else { return };
         let inner = self.locked();
-        let has_changed = bytes != inner.read.text || inner.read.around.0.has_changed();
+        let has_changed = bytes != inner.read.text || inner.read.around.has_changed();
         drop(inner);
         if has_changed {
             // The log tells what became of it.

@@ -92,7 +92,7 @@ impl Serving {
             );
         }
         let settings = settings(&file, &overrides, &source)?;
-        let store = store(&file, &overrides, &source)?;
+        let store = store(&file, &overrides)?;
         let place = admin_place(&file, overrides.admin)?;
         let gateway = gateway::bind(&settings).map_err(|error| Failure::Input(format!("gateway: {error}")))?;
         let admin = place.map(|place| place.bind()).transpose()?;
@@ -242,7 +242,6 @@ async fn serve_admin(
 ///
 /// What cannot be used, and why.
 pub fn examine(file: &File, overrides: &Overrides, source: &Source) -> Result<(), Failure> {
-    store(file, overrides, source)?;
     if file.gateway.is_none() {
         return Ok(());
     }
@@ -294,14 +293,11 @@ fn settings(file: &File, overrides: &Overrides, source: &Source) -> Result<Setti
     Ok(settings)
 }
 
-/// Where counters are kept: where the call says, else where the file does.
-fn store(file: &File, overrides: &Overrides, source: &Source) -> Result<StoreSettings, Failure> {
+/// Where counters are kept: where the call says, else where the file does, which was examined with it.
+fn store(file: &File, overrides: &Overrides) -> Result<StoreSettings, Failure> {
     match &overrides.store {
         Some(named) => Counters::named(named, &file.store).map_err(|error| Failure::Usage(format!("--store: {error}"))),
-        None => match Counters::examine(&file.store) {
-            Ok(()) => Ok(file.store.clone()),
-            Err(error) => Err(Failure::Input(format!("{}: {error}", source.name()))),
-        },
+        None => Ok(file.store.clone()),
     }
 }
 

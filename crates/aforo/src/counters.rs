@@ -1,6 +1,5 @@
 //! The store that a policy names: in this process, or in Redis, with one in this process that stands in.
 
-use std::fmt;
 use std::future::{Future, Ready, ready};
 use std::num::NonZeroUsize;
 use std::pin::Pin;
@@ -9,7 +8,7 @@ use std::task::{Context, Poll};
 
 use aforo_core::{Decision, Hits, Op, Store, StoreError};
 use aforo_memory::MemoryStore;
-use aforo_policy::{Limiter, Policy, StoreSettings};
+use aforo_policy::{InvalidStore, Limiter, Policy, StoreSettings};
 use aforo_redis::{Address, RedisStore, Settings};
 
 /// Where counters are kept, as a policy file says.
@@ -42,19 +41,6 @@ pub enum Counters {
 #[derive(Clone, Debug)]
 pub struct StandIn(Arc<MemoryStore>);
 
-/// Why there is no such store: what is wrong, and what would be right.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidStore(String);
-
-impl fmt::Display for InvalidStore {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let InvalidStore(message) = self;
-        f.write_str(message)
-    }
-}
-
-impl std::error::Error for InvalidStore {}
-
 impl Counters {
     /// A store as the settings say. One in Redis connects in the background, on the runtime that this is called in.
     ///
@@ -86,7 +72,7 @@ impl Counters {
     /// What is wrong with the name, and what would be right.
     pub fn named(name: &str, file: &StoreSettings) -> Result<StoreSettings, InvalidStore> {
         let named = StoreSettings::named(name)
-            .map_err(|invalid| InvalidStore(format!("{}: {}", invalid.message(), invalid.help())))?;
+            .map_err(|invalid| because("url", invalid.message().to_owned(), invalid.help()))?;
         let settings = match (named, file.clone()) {
             (StoreSettings::Redis { url, .. }, StoreSettings::Redis { timeout, prefix, connections, max_keys, .. }) => {
                 StoreSettings::Redis { url, timeout, prefix, connections, max_keys }
@@ -130,10 +116,15 @@ impl Counters {
 /// The most counters that are kept in this process.
 fn max_keys(settings: &StoreSettings) -> Result<NonZeroUsize, InvalidStore> {
     let (StoreSettings::Memory { max_keys } | StoreSettings::Redis { max_keys, .. }) = settings else {
-        return Err(InvalidStore("this version does not know such a store".to_owned()));
+        let message = "this version does not know such a store".to_owned();
+        return Err(because("url", message, "take `memory`, or Redis"));
     };
-    NonZeroUsize::new(*max_keys)
-        .ok_or_else(|| InvalidStore("store.max_keys is 0, so no counter could be kept: take at least 1".to_owned()))
+    let none = || because("max_keys", "no counter could be kept, for max_keys is 0".to_owned(), "take at least 1");
+    NonZeroUsize::new(*max_keys).ok_or_else(none)
+}
+
+fn because(key: &'static str, message: String, help: &str) -> InvalidStore {
+    InvalidStore { key, message, help: help.to_owned() }
 }
 
 /// The settings of a store in Redis; `None` if it is in memory.
@@ -143,9 +134,10 @@ fn max_keys(settings: &StoreSettings) -> Result<NonZeroUsize, InvalidStore> {
 /// What is wrong with the address or the prefix.
 pub fn redis_settings(settings: &StoreSettings) -> Result<Option<Settings>, InvalidStore> {
     let StoreSettings::Redis { url, timeout, prefix, connections, .. } = settings else { return Ok(None) };
-    let address: Address = url.expose().parse().map_err(|error| InvalidStore(format!("store.url: {error}")))?;
+    let address = url.expose().parse::<Address>();
+    let address = address.map_err(|invalid| because("url", format!("`{url}` cannot be used"), invalid.reason()))?;
     let settings = Settings::new(address).timeout(*timeout).connections(*connections).prefix(prefix.clone());
-    settings.map(Some).map_err(|error| InvalidStore(format!("store.{error}")))
+    settings.map(Some).map_err(|invalid| because("prefix", invalid.to_string(), "take for example `aforo`"))
 }
 
 impl Store for Counters {

@@ -39,12 +39,12 @@ pub use aforo_http::{Observe, RateLimit, RateLimitLayer};
 pub use aforo_memory::{MemoryStore, SystemClock};
 #[doc(no_inline)]
 pub use aforo_policy::{
-    Allowance, Alone, Answer, Denied, Describe, Exemption, Fact, File, Headers, Legacy, LegacyReset, Limiter, Match,
-    Mistakes, Partition, Parts, Percent, Permit, Policy, Process, Route, Rule, Standard, StoreSettings, Template,
-    WhenDown, WhenMissing,
+    Allowance, Alone, Answer, Denied, Describe, Exemption, Fact, File, Headers, InvalidStore, Legacy, LegacyReset,
+    Limiter, Match, Mistakes, Partition, Parts, Percent, Permit, Policy, Process, Route, Rule, Standard, StoreSettings,
+    Template, WhenDown, WhenMissing,
 };
 #[cfg(feature = "redis")]
 #[doc(no_inline)]
 pub use aforo_redis::{self as redis, RedisStore};
 #[cfg(feature = "redis")]
-pub use counters::{Counters, Deciding, InvalidStore, StandIn, redis_settings};
+pub use counters::{Counters, Deciding, StandIn, redis_settings};

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use aforo_policy::{Identify, InvalidProof, Proof, Surroundings};
+use aforo_policy::{Identify, InvalidProof, InvalidStore, Proof, StoreSettings, Surroundings};
 
 use super::compile;
 
@@ -33,5 +33,9 @@ impl<S: Surroundings> Surroundings for Verifying<S> {
 
     fn identify(&self, proofs: &[Proof]) -> Result<Option<Arc<dyn Identify>>, Vec<InvalidProof>> {
         compile(proofs)
+    }
+
+    fn store(&self, settings: &StoreSettings) -> Result<(), InvalidStore> {
+        self.0.store(settings)
     }
 }

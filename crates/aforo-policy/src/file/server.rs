@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use super::mistake::Found;
 use super::node::{Node, Value};
-use super::settings::{Admin, Gateway, StoreSettings, Timeouts, Tls, Token};
+use super::settings::{Admin, Gateway, InvalidStore, StoreSettings, Timeouts, Tls, Token};
+use super::surroundings::Surroundings;
 use super::text;
 
 pub(super) fn gateway(file: &Node, found: &mut Found<'_>) -> Option<Gateway> {
@@ -72,17 +73,29 @@ pub(super) fn addresses(file: &Node, gateway: Option<&Gateway>, admin: Option<&A
     }
 }
 
-pub(super) fn store(file: &Node) -> StoreSettings {
+/// Where counters are kept, examined by whoever will keep them.
+pub(super) fn store(file: &Node, around: &dyn Surroundings, found: &mut Found<'_>) -> StoreSettings {
+    let settings = store_settings(file);
+    if let (Err(InvalidStore { key, message, help }), Some(node)) = (around.store(&settings), file.get("store")) {
+        found.add(node.get(key).unwrap_or(node).place, message, help);
+    }
+    settings
+}
+
+fn store_settings(file: &Node) -> StoreSettings {
     let Some(node) = file.get("store") else { return StoreSettings::default() };
     let named = node.text().or_else(|| node.get("url")?.text());
     let mut settings = named.and_then(|text| StoreSettings::named(text).ok()).unwrap_or_default();
-    let count = |name| number(node.get(name)).and_then(|count| count.try_into().ok());
+    let count =
+        |name| number(node.get(name)).and_then(|count| count.try_into().ok()).filter(|count: &usize| *count > 0);
     match &mut settings {
         StoreSettings::Memory { max_keys } => *max_keys = count("max_keys").unwrap_or(*max_keys),
         StoreSettings::Redis { timeout, prefix, connections, max_keys, .. } => {
             let said = |name| node.get(name).and_then(Node::text);
             *timeout = said("timeout").and_then(|text| text::deadline(text).ok()).unwrap_or(*timeout);
-            *prefix = said("prefix").map_or_else(|| prefix.clone(), str::to_owned);
+            if let Some(said) = said("prefix").filter(|said| text::prefix(said).is_ok()) {
+                *prefix = said.to_owned();
+            }
             *connections = said("connections").and_then(|text| text.parse().ok()).unwrap_or(*connections);
             *max_keys = count("max_keys").unwrap_or(*max_keys);
         }

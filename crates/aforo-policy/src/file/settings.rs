@@ -139,6 +139,25 @@ pub enum StoreSettings {
     },
 }
 
+/// Why no counters can be kept as a file says. Nothing secret is in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidStore {
+    /// The key of `store` that is at fault.
+    pub key: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// What would be right.
+    pub help: String,
+}
+
+impl fmt::Display for InvalidStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.message, self.help)
+    }
+}
+
+impl std::error::Error for InvalidStore {}
+
 /// How many counters are kept in memory unless the file says otherwise.
 const MAX_KEYS: usize = 1_000_000;
 /// How many connections there are to each server unless the file says otherwise: so that one can break.

@@ -5,6 +5,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::settings::{InvalidStore, StoreSettings};
 use crate::digest::sha256;
 use crate::{Identify, InvalidProof, Proof};
 
@@ -38,6 +39,16 @@ pub trait Surroundings {
                 help: "read the file with the surroundings `aforo_http::identity::Verifying`".to_owned(),
             }]),
         }
+    }
+
+    /// Whether counters can be kept like that, as far as it can be known without a connection. Whoever opens stores can
+    /// say it; where nobody does, it shows when the store is opened.
+    ///
+    /// # Errors
+    ///
+    /// Why they cannot.
+    fn store(&self, _: &StoreSettings) -> Result<(), InvalidStore> {
+        Ok(())
     }
 }
 

@@ -106,6 +106,37 @@ fn all_mistakes_are_listed_in_one_run_and_it_ends_with_1() {
 }
 
 #[test]
+fn a_store_that_cannot_be_opened_is_told_with_its_place_beside_the_other_mistakes() {
+    let folder = Folder::new();
+    for (store, column, help) in [
+        ("store: redis://127.0.0.1/abc", 8, "a database is a whole number"),
+        ("store: { prefix: shop, url: \"redis-cluster://:hunter2@a/1\" }", 29, "a cluster has database 0 alone"),
+        ("store: { url: \"redis://hunter2@a\" }", 15, "write USER:PASSWORD@"),
+    ] {
+        let file = folder.write("policy.yaml", &format!("{store}\nrules: {{ each: {{ quota: 5/x }} }}\n"));
+        let checked = run(&["check", "--json", file.to_str().unwrap()]);
+        let answer: serde_json::Value = serde_json::from_slice(&checked.stdout).unwrap();
+        let [first, second] = answer["mistakes"].as_array().unwrap().as_slice() else { panic!("{answer:#}") };
+        assert_eq!((&first["line"], &first["column"]), (&json!(1), &json!(column)), "{answer:#}");
+        assert!(first["message"].as_str().unwrap().ends_with("` cannot be used"), "{answer:#}");
+        assert!(first["help"].as_str().unwrap().starts_with(help), "{answer:#}");
+        assert_eq!(second["line"], 2, "{answer:#}");
+        let said = run(&["check", file.to_str().unwrap()]);
+        assert!(!format!("{said:?}{answer}").contains("hunter2"), "{said:?}");
+    }
+    // What the form of a text shows is told once.
+    for store in
+        ["{ url: redis://a, prefix: \"\" }", "{ max_keys: 0 }", "{ url: redis://a, max_keys: 0, connections: 0 }"]
+    {
+        let file = folder.write("policy.yaml", &format!("store: {store}\nrules: {{ each: {{ quota: 5/s }} }}\n"));
+        let checked = run(&["check", "--json", file.to_str().unwrap()]);
+        let answer: serde_json::Value = serde_json::from_slice(&checked.stdout).unwrap();
+        let faults = store.matches(" 0").count().max(1);
+        assert_eq!(answer["mistakes"].as_array().unwrap().len(), faults, "{answer:#}");
+    }
+}
+
+#[test]
 fn a_file_that_is_not_there_is_named() {
     let checked = run(&["check", "no-such-file.yaml"]);
     assert_eq!(checked.status.code(), Some(1));
