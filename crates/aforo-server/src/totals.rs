@@ -18,6 +18,8 @@ pub struct Tally {
     allowed: AtomicU64,
     denied: AtomicU64,
     exempt: AtomicU64,
+    store_down_allowed: AtomicU64,
+    store_down_denied: AtomicU64,
 }
 
 /// Adds to one tally.
@@ -27,12 +29,16 @@ pub struct Counting(Arc<Tally>);
 /// What the counts were at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Counted {
-    /// Requests that met a rule and passed.
+    /// Requests that met a rule and passed, as the store decided or the one that stands in for it.
     pub allowed: u64,
-    /// Requests that were refused.
+    /// Requests that were refused so.
     pub denied: u64,
     /// Requests that met no rule.
     pub exempt: u64,
+    /// Requests that passed because the store was down: nobody counted them.
+    pub store_down_allowed: u64,
+    /// Requests that were refused because the store was down.
+    pub store_down_denied: u64,
 }
 
 impl Totals {
@@ -51,6 +57,8 @@ impl Totals {
             allowed: sum(|tally| &tally.allowed),
             denied: sum(|tally| &tally.denied),
             exempt: sum(|tally| &tally.exempt),
+            store_down_allowed: sum(|tally| &tally.store_down_allowed),
+            store_down_denied: sum(|tally| &tally.store_down_denied),
         }
     }
 }
@@ -58,9 +66,11 @@ impl Totals {
 impl Observe for Counting {
     fn answered(&self, answer: &Answer) {
         let count = match answer.outcome() {
-            Outcome::Denied | Outcome::StoreDownDenied | Outcome::FallbackDenied => &self.0.denied,
+            Outcome::Allowed | Outcome::FallbackAllowed => &self.0.allowed,
+            Outcome::Denied | Outcome::FallbackDenied => &self.0.denied,
             Outcome::Exempt => &self.0.exempt,
-            Outcome::Allowed | Outcome::StoreDownAllowed | Outcome::FallbackAllowed => &self.0.allowed,
+            Outcome::StoreDownAllowed => &self.0.store_down_allowed,
+            Outcome::StoreDownDenied => &self.0.store_down_denied,
         };
         count.fetch_add(1, Ordering::Relaxed);
     }

@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::Watched;
 use super::status::Status;
+use crate::totals::Counted;
 
 /// Nothing from elsewhere, no script, no frame around it.
 const POLICY: &str =
@@ -45,17 +46,25 @@ fn html(watched: &Watched) -> String {
         escape(status.version),
         escape(gateway)
     );
-    let counted = status.requests;
+    let Counted { allowed, denied, exempt, store_down_allowed, store_down_denied } = status.requests;
     let keys = if status.store.redis.is_some() { "Keys of the stand-in" } else { "Keys in the store" };
     let _ = write!(
         page,
         "<section aria-label=Requests><dl class=figures>\
-         <div><dt>Requests passed</dt><dd>{}</dd></div>\
-         <div><dt>Requests refused</dt><dd class=denied>{}</dd></div>\
-         <div><dt>Requests exempt</dt><dd>{}</dd></div>\
-         <div><dt>{keys}</dt><dd>{} <small>of at most {}</small></dd></div></dl></section>",
-        counted.allowed, counted.denied, counted.exempt, status.store.keys, status.store.max_keys
+         <div><dt>Requests passed</dt><dd>{allowed}</dd></div>\
+         <div><dt>Requests refused</dt><dd class=denied>{denied}</dd></div>\
+         <div><dt>Requests exempt</dt><dd>{exempt}</dd></div>\
+         <div><dt>{keys}</dt><dd>{} <small>of at most {}</small></dd></div></dl>",
+        status.store.keys, status.store.max_keys
     );
+    if store_down_allowed + store_down_denied > 0 {
+        let _ = write!(
+            page,
+            "<p class=bad>Requests that nobody counted while the store was down: {store_down_allowed} passed, \
+             {store_down_denied} answered 503.</p>"
+        );
+    }
+    page.push_str("</section>");
     store(&mut page, &status);
     reload(&mut page, &status);
     rules(&mut page, watched);

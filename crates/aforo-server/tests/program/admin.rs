@@ -64,7 +64,12 @@ fn status_counts_what_was_answered() {
         Request::get(path).to(program.gateway);
     }
     let status = program.status();
-    assert_eq!(status["requests"], serde_json::json!({ "allowed": 2, "denied": 1, "exempt": 1 }));
+    let counted = serde_json::json!({
+        "allowed": 2, "denied": 1, "exempt": 1, "store_down_allowed": 0, "store_down_denied": 0,
+    });
+    assert_eq!(status["requests"], counted);
+    let page = Request::get("/").to(program.admin()).body;
+    assert!(!page.contains("while the store was down"), "{page}");
     assert_eq!(status["store"]["keys"], 1);
     assert_eq!(status["version"], env!("CARGO_PKG_VERSION"));
     let rules = Request::get("/api/v1/rules").to(program.admin()).json();

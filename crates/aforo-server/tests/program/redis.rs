@@ -83,6 +83,12 @@ fn each_rule_does_what_it_says_while_redis_is_gone_and_goes_back_when_it_returns
     let shown = Request::get("/").to(program.gateway);
     assert_eq!(shown.field("x-ratelimit-limit"), Some("5"), "what is shown is what counts now");
 
+    // Rules decided on eight requests so far, and nobody on six.
+    let counted = serde_json::json!({
+        "allowed": 6, "denied": 2, "exempt": 0, "store_down_allowed": 5, "store_down_denied": 1,
+    });
+    assert_eq!(program.status()["requests"], counted);
+
     until("it is known to be down", || down(&program).then_some(()));
     let meanwhile = Request::get("/readyz").to(program.admin());
     assert_eq!(meanwhile.status, 200);
@@ -91,6 +97,7 @@ fn each_rule_does_what_it_says_while_redis_is_gone_and_goes_back_when_it_returns
     assert!(program.logs("the store is down").contains("WARN"));
     let page = Request::get("/").to(program.admin()).body;
     assert!(page.contains("Redis is down for"), "{page}");
+    assert!(page.contains("while the store was down: 5 passed, 1 answered 503"), "{page}");
 
     server.restart();
     program.logs("the store answers again");
