@@ -65,7 +65,8 @@ fn one_user_at_two_addresses_is_one_client() {
 fn a_thousand_rotating_tokens_from_one_address_are_one_client() {
     let door = Door::new();
     let rotating = (0..1000u32).filter(|number| {
-        let made_up = by_secret(&number.to_be_bytes().repeat(8), r#"{"alg":"HS256"}"#, r#"{"sub":"ana","exp":9999999999}"#);
+        let made_up =
+            by_secret(&number.to_be_bytes().repeat(8), r#"{"alg":"HS256"}"#, r#"{"sub":"ana","exp":9999999999}"#);
         door.passes("203.0.113.7", &[("authorization", &format!("Bearer {made_up}"))])
     });
     assert_eq!(rotating.count(), 5);
