@@ -7,6 +7,7 @@ use std::str::FromStr;
 use percent_encoding::percent_decode_str;
 
 use crate::endpoint::Endpoint;
+use crate::servers::tls;
 
 const REDIS_PORT: u16 = 6379;
 const SENTINEL_PORT: u16 = 26379;
@@ -68,6 +69,18 @@ impl Address {
     /// The file of the authorities that are trusted instead of the system's, if there is one.
     pub fn ca_file(&self) -> Option<&Path> {
         self.ca_file.as_deref()
+    }
+
+    /// Whether what the address names on this machine is there. It reads files, and connects to nothing.
+    ///
+    /// # Errors
+    ///
+    /// If `ca_file` cannot be read, or holds no certificate.
+    pub fn examine(&self) -> Result<(), InvalidAddress> {
+        match &self.ca_file {
+            Some(path) => tls::of_file(path).map(drop).map_err(InvalidAddress),
+            None => Ok(()),
+        }
     }
 }
 

@@ -211,12 +211,13 @@ impl Report {
         self.findings.iter().all(|finding| finding.severity < Severity::Fault)
     }
 
-    /// The report on a store that is not even named rightly: one fault. `why` says what is wrong, without passwords.
-    pub fn of_no_address(why: &str) -> Report {
+    /// The report on a store that is not even named rightly: one fault, of what it is named by. Neither `why` nor `help`
+    /// may hold a password.
+    pub fn of_no_store(name: &'static str, why: &str, help: &str) -> Report {
         Report {
             store: String::new(),
             servers: Vec::new(),
-            findings: vec![Finding::fault("address", why, "write for example redis://127.0.0.1:6379/0")],
+            findings: vec![Finding::fault(name, why, help)],
             keys: Keys::default(),
             least_acl: String::new(),
         }

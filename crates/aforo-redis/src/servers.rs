@@ -17,7 +17,7 @@ mod sentinel;
 mod slots;
 mod standing;
 mod streak;
-mod tls;
+pub(crate) mod tls;
 pub(crate) mod visit;
 mod whereabouts;
 
@@ -110,7 +110,7 @@ impl Servers {
     /// Counts and reports trouble: that of each call, and what the store finds wrong with an answer. That the breaker is
     /// open was reported when it opened.
     pub(crate) fn note(&self, trouble: &Trouble) {
-        self.tally.add(trouble.kind);
+        self.tally.add(trouble);
         if !trouble.known {
             self.reports.failed(trouble);
         }

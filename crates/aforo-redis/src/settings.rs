@@ -4,7 +4,7 @@ use std::fmt;
 use std::num::NonZeroU8;
 use std::time::Duration;
 
-use crate::Address;
+use crate::{Address, InvalidAddress};
 
 /// How the store speaks to its servers.
 ///
@@ -34,6 +34,15 @@ impl Settings {
     pub fn new(address: Address) -> Settings {
         // Two, so that one can break and the other goes on; more only help where a server has more than one thread.
         Settings { address, timeout: Duration::from_millis(50), prefix: "aforo".to_owned(), connections: TWO }
+    }
+
+    /// Whether what the address names on this machine is there, as [`Address::examine`] says.
+    ///
+    /// # Errors
+    ///
+    /// If it is not.
+    pub fn examine(&self) -> Result<(), InvalidAddress> {
+        self.address.examine()
     }
 
     /// How long a question may take, with everything that it waits for: a millisecond to an hour. What lies beyond is

@@ -23,14 +23,16 @@ pub(crate) struct Trouble {
 /// | nothing in time, a lost connection | `Doubtful` | one packet may be late; several in a row are a server that is gone |
 /// | `READONLY`, `MASTERDOWN` | `Unable` | a replica: the primary must be looked for, and no write can succeed until then |
 /// | `LOADING` | `Unable` | it reads its data, and says so to everyone |
-/// | `NOAUTH`, `WRONGPASS`, `NOPERM` | `Unable` | every call needs the same permission; only an operator ends it, and the probe notices |
+/// | `NOAUTH`, `WRONGPASS`, `NOPERM`, of a script too | `Unable` | every call needs the same permission; only an operator ends it, and the probe notices |
 /// | `CLUSTERDOWN`, `BUSY` | `Doubtful` | the first may concern one slot, the second one moment |
 /// | `ERR` and what else a script meets | `Doubtful` | one odd key must not switch the store off, a script that always fails must |
-/// | `OOM`, `MISCONF`, `NOREPLICAS` | `Well` | it refuses to write, so takes fail, at once; but its denials are still right, and worth asking for |
+/// | `OOM`, `MISCONF`, `NOREPLICAS` | `Hindered` | it refuses to write, so takes fail, at once; but its denials are still right, and worth asking for |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sign {
     /// It answered. The trouble is this call's own.
     Well,
+    /// It answered that it refuses to write.
+    Hindered,
     /// A few of these in a row, and it counts as gone.
     Doubtful,
     /// It cannot serve anyone, by its own word.
@@ -57,6 +59,11 @@ impl Trouble {
     /// It does not let us in.
     pub(crate) fn refused(error: &RedisError) -> Trouble {
         Trouble::new(StoreErrorKind::Other, Sign::Unable, in_words(error))
+    }
+
+    /// Whether the server lets nobody in without a password, and we have none.
+    pub(crate) fn asks_for_password(&self) -> bool {
+        self.text == PASSWORD
     }
 
     /// The same, for a call that was not sent because of it.
@@ -106,12 +113,14 @@ impl fmt::Display for Trouble {
 /// command that failed somewhere in the text.
 fn in_the_words_of_the_server(code: &str, detail: &str) -> (StoreErrorKind, Sign) {
     let says = |word: &str| code == word || (code == "ERR" && detail.split([' ', '-']).any(|part| part == word));
-    if says("READONLY") || says("LOADING") || says("MASTERDOWN") || says("NOAUTH") || says("WRONGPASS") {
+    let shut_out = asks_for_password(code, detail) || says("NOAUTH") || says("WRONGPASS");
+    let misplaced = runs_no_scripts(detail) || says("READONLY") || says("LOADING") || says("MASTERDOWN");
+    if shut_out || misplaced {
         (StoreErrorKind::Other, Sign::Unable)
-    } else if says("NOPERM") {
+    } else if says("NOPERM") || is_forbidden_in_script(detail) {
         (StoreErrorKind::Script, Sign::Unable)
     } else if says("OOM") || says("MISCONF") || says("NOREPLICAS") {
-        (StoreErrorKind::Other, Sign::Well)
+        (StoreErrorKind::Other, Sign::Hindered)
     } else if code == "BUSY" {
         (StoreErrorKind::Other, Sign::Doubtful)
     } else {
@@ -119,8 +128,35 @@ fn in_the_words_of_the_server(code: &str, detail: &str) -> (StoreErrorKind, Sign
     }
 }
 
-/// The server's own line for its errors; the library's for the others.
+const PASSWORD: &str =
+    "the server asks for a password: write redis://:PASSWORD@HOST, or USER:PASSWORD@ for an ACL user (NOAUTH)";
+
+/// A question has more words than a server reads from somebody who has not logged in, so it may not even come to NOAUTH.
+fn asks_for_password(code: &str, detail: &str) -> bool {
+    code == "NOAUTH" || detail.contains("unauthenticated multibulk length")
+}
+
+/// The words up to 7.0, and those since.
+fn is_forbidden_in_script(detail: &str) -> bool {
+    detail.contains("The user executing the script can't") || detail.contains("ACL failure in script")
+}
+
+fn runs_no_scripts(detail: &str) -> bool {
+    let detail = detail.to_ascii_lowercase();
+    detail.starts_with("unknown command") && (detail.contains("evalsha") || detail.contains("'eval'"))
+}
+
+/// What would be right, where the server's line does not say it; else that line, and the library's for other errors.
 fn in_words(error: &RedisError) -> String {
+    let (code, detail) = (error.code().unwrap_or_default(), error.detail().unwrap_or_default());
+    if asks_for_password(code, detail) {
+        return PASSWORD.to_owned();
+    }
+    if runs_no_scripts(detail) {
+        return "the server knows no EVALSHA, so no script can be run there: if it is a Sentinel, write \
+                redis-sentinel://HOST/SERVICE"
+            .to_owned();
+    }
     match (error.code(), error.detail()) {
         (Some(code), Some(detail)) => format!("{code} {detail}"),
         (Some(code), None) => code.to_owned(),
@@ -154,7 +190,7 @@ mod tests {
             "OOM command not allowed when used memory > 'maxmemory'. script: c0ffee, on @user_script:1.",
             "ERR Error running script (call to f_c0ffee): @user_script:1: -OOM command not allowed when used memory > 'maxmemory'.",
         ] {
-            assert_eq!(said(line).sign, Sign::Well, "{line}");
+            assert_eq!(said(line).sign, Sign::Hindered, "{line}");
             assert_eq!(said(line).kind, StoreErrorKind::Other, "{line}");
         }
     }
@@ -164,7 +200,38 @@ mod tests {
         let trouble = said("NOPERM User limits has no permissions to run the 'evalsha' command");
         assert_eq!((trouble.kind, trouble.sign), (StoreErrorKind::Script, Sign::Unable));
         assert_eq!(trouble.to_string(), "NOPERM User limits has no permissions to run the 'evalsha' command");
-        assert_eq!(said("NOAUTH Authentication required.").sign, Sign::Unable);
+    }
+
+    #[test]
+    fn what_is_forbidden_to_a_script_is_forbidden() {
+        for line in [
+            "ERR Error running script (call to f_c0ffee): @user_script:1: @user_script: 1: The user executing the script can't run this command or subcommand",
+            "ERR The user executing the script can't run this command or subcommand script: c0ffee, on @user_script:1.",
+            "ERR The user executing the script can't access at least one of the keys mentioned in the command arguments script: c0ffee, on @user_script:1.",
+            "ERR ACL failure in script: User limits has no permissions to run the 'set' command script: c0ffee, on @user_script:1.",
+            "NOPERM ACL failure in script: User limits has no permissions to run the 'set' command",
+        ] {
+            let trouble = said(line);
+            assert_eq!((trouble.kind, trouble.sign), (StoreErrorKind::Script, Sign::Unable), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_password_that_is_missing_is_told_with_where_to_write_it() {
+        for line in ["NOAUTH Authentication required.", "ERR Protocol error: unauthenticated multibulk length"] {
+            let trouble = said(line);
+            assert_eq!(trouble.sign, Sign::Unable, "{line}");
+            assert!(trouble.to_string().contains("redis://:PASSWORD@HOST"), "{trouble}");
+        }
+    }
+
+    #[test]
+    fn a_server_without_scripts_is_asked_whether_it_is_a_sentinel() {
+        let trouble = said("ERR unknown command 'EVALSHA', with args beginning with: 'c0ffee' '1' 'aforo:{a}:b' ");
+        assert_eq!(trouble.sign, Sign::Unable);
+        assert!(trouble.to_string().contains("redis-sentinel://"), "{trouble}");
+        let missing = said("ERR Unknown Redis command called from script script: c0ffee, on @user_script:1.");
+        assert_eq!(missing.sign, Sign::Doubtful);
     }
 
     #[test]

@@ -62,7 +62,12 @@ impl Counters {
     /// What is wrong with them, and what would be right.
     pub fn examine(settings: &StoreSettings) -> Result<(), InvalidStore> {
         max_keys(settings)?;
-        redis_settings(settings).map(drop)
+        match redis_settings(settings)? {
+            Some(settings) => {
+                settings.examine().map_err(|invalid| because("url", invalid.reason().to_owned(), ONE_CA_FILE))
+            }
+            None => Ok(()),
+        }
     }
 
     /// The settings of a store that is named in place of the file's, on the file's terms where that is of the same kind.
@@ -122,6 +127,9 @@ fn max_keys(settings: &StoreSettings) -> Result<NonZeroUsize, InvalidStore> {
     let none = || because("max_keys", "no counter could be kept, for max_keys is 0".to_owned(), "take at least 1");
     NonZeroUsize::new(*max_keys).ok_or_else(none)
 }
+
+const ONE_CA_FILE: &str =
+    "name a PEM file that this process may read, or leave ca_file out to trust the system's authorities";
 
 fn because(key: &'static str, message: String, help: &str) -> InvalidStore {
     InvalidStore { key, message, help: help.to_owned() }

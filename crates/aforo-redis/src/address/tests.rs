@@ -107,3 +107,18 @@ fn an_error_never_quotes_a_password_that_was_not_encoded() {
         assert!(!error.contains("hu") && !error.contains("sh@"), "{text}: {error}");
     }
 }
+
+#[test]
+fn a_file_of_authorities_is_examined_without_a_connection() {
+    let authorities = concat!(env!("CARGO_MANIFEST_DIR"), "/../aforo-testkit/certificates/ca.pem");
+    let examined = |path: &str| {
+        let address: Address = format!("rediss://localhost?ca_file={path}").parse().unwrap();
+        address.examine().map_err(|error| error.to_string())
+    };
+    assert_eq!(examined(authorities), Ok(()));
+    let missing = examined("/no/such/file.pem").unwrap_err();
+    assert!(missing.contains("ca_file /no/such/file.pem: cannot be read: No such file"), "{missing}");
+    let empty = examined(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).unwrap_err();
+    assert!(empty.ends_with("holds no certificate, expected PEM"), "{empty}");
+    assert_eq!("redis://localhost".parse::<Address>().unwrap().examine(), Ok(()));
+}

@@ -85,7 +85,9 @@ fn unreached(address: &Address, trouble: &Trouble) -> Finding {
         );
     }
     let (ours, other) = if address.tls { ("TLS", "redis") } else { ("no TLS", "rediss") };
-    let help = if says("refused") {
+    let help = if says("ca_file") {
+        "name a PEM file that this process may read, or leave ca_file out to trust the system's authorities".to_owned()
+    } else if says("refused") {
         "is the server running, and are host and port right?".to_owned()
     } else if says("lookup") {
         "the name of the host is not known: is it written right, and can this machine look it up?".to_owned()
@@ -110,7 +112,7 @@ pub(super) fn refused_login(address: &Address, trouble: &Trouble) -> Option<Find
         let user = user.map_or("the default user".to_owned(), |user| format!("the user {user:?}"));
         let message = format!("the server refuses {user}: the password is wrong, or there is no such user");
         (message, "write USER:PASSWORD@ before the host, with %-escapes; ACL LIST shows the users")
-    } else if says("NOAUTH") {
+    } else if trouble.asks_for_password() {
         ("the server asks for a password".to_owned(), "write USER:PASSWORD@, or :PASSWORD@, before the host")
     } else if says("without any password configured") {
         let message = "there is a password in the address, and the server asks for none".to_owned();

@@ -24,7 +24,10 @@ fn memory(fields: &Fields) -> Option<Finding> {
     }
     let percent = u128::from(used) * 100 / u128::from(most);
     let policy = fields.get("maxmemory_policy").unwrap_or("noeviction");
-    let fill = format!("{percent}% of {} used, {policy}", bytes(most));
+    let fill = match percent {
+        ..=100 => format!("{percent}% of {} used, {policy}", bytes(most)),
+        _ => format!("{} used, and {} allowed, {policy}", bytes(used), bytes(most)),
+    };
     Some(match policy {
         "noeviction" if used >= most => {
             let help = format!("give it more memory (CONFIG SET maxmemory), or fewer other keys; {OWN}");
@@ -107,6 +110,9 @@ fn replicas(fields: &Fields) -> Option<Finding> {
 
 fn bytes(count: u64) -> String {
     const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
+    if count < 1024 {
+        return format!("{count} B");
+    }
     let mut size = count as f64 / 1024.0;
     let mut unit = 0;
     while size >= 1024.0 && unit + 1 < UNITS.len() {
@@ -147,6 +153,7 @@ mod tests {
             assert_eq!(found(100, used, "noeviction").severity, severity, "{used}");
         }
         assert!(found(2 << 20, 1 << 20, "noeviction").message.starts_with("50% of 2.0 MB used"));
+        assert!(found(1, 1 << 20, "noeviction").message.starts_with("1.0 MB used, and 1 B allowed"));
     }
 
     #[test]

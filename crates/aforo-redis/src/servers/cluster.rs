@@ -132,8 +132,7 @@ impl Cluster {
     pub(super) fn health(&self) -> (State, Vec<ServerHealth>) {
         let Some(map) = self.atlas.map.load_full() else { return (self.atlas.standings.state(), Vec::new()) };
         let servers: Vec<ServerHealth> = map.members().map(|member| member.node.health()).collect();
-        let together = servers.iter().map(|server| server.state.clone()).fold(State::Answering, State::worse);
-        (together, servers)
+        (State::together(&servers), servers)
     }
 
     async fn owner(&self, slot: u16, deadline: Instant) -> Result<Arc<Member>, Trouble> {

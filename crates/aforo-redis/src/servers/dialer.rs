@@ -3,17 +3,17 @@
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, Cmd, RedisConnectionInfo, Value};
+use redis::{AsyncConnectionConfig, Cmd, ErrorKind, RedisConnectionInfo, RedisError, Value};
 use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 
 use super::overheard::Overheard;
-use super::tls::Tls;
+use super::tls::{self, Tls};
 use crate::address::{Address, Login};
 use crate::endpoint::Endpoint;
 use crate::trouble::Trouble;
@@ -67,7 +67,11 @@ impl Dialer {
     /// Opens a connection. Its name is looked up anew, so a server that moved is found.
     pub(super) async fn dial(&self, to: &Endpoint) -> Result<Dialed, Trouble> {
         let opened = tokio::time::timeout(self.limit, self.open(to)).await;
-        opened.unwrap_or_else(|_| Err(Trouble::unreachable(format!("not connected within {:?}", self.limit))))
+        opened.unwrap_or_else(|_| {
+            // A server without TLS may wait for the end of what it takes for a command.
+            let perhaps = if self.tls.is_some() { tls::PERHAPS_NOT_SPOKEN } else { "" };
+            Err(Trouble::unreachable(format!("not connected within {:?}{perhaps}", self.limit)))
+        })
     }
 
     /// Opens a connection for one question.
@@ -112,17 +116,25 @@ impl Dialer {
         let commands = &self.greeting.commands;
         let answers = {
             let mut answers = pin!(connection.send_packed_commands(commands, 0, commands.len()));
-            tokio::select! {
+            let answers = tokio::select! {
                 biased;
-                answers = &mut answers => answers?,
+                answers = &mut answers => answers,
                 // They were lost with the connection, and say why.
-                () = &mut driver => return Err(answers.await.map_or_else(Trouble::from, |_| lost())),
-            }
+                () = &mut driver => answers.await,
+            };
+            answers.map_err(|error| self.unanswered(&error, &heard))?
         };
         for answer in answers.into_iter().take(self.greeting.required) {
             answer.extract_error().map_err(|error| Trouble::refused(&error))?;
         }
         Ok(Dialed { connection, driver, heard })
+    }
+
+    /// Why there was no answer to the greeting.
+    fn unanswered(&self, error: &RedisError, heard: &AtomicU64) -> Trouble {
+        let odd = heard.load(Ordering::Relaxed) == 0 || error.kind() == ErrorKind::Parse;
+        let perhaps = if odd && self.tls.is_none() { tls::PERHAPS_SPOKEN } else { "" };
+        Trouble::unreachable(format!("no answer to the greeting ({error}){perhaps}"))
     }
 }
 
@@ -154,8 +166,4 @@ async fn connect(to: &Endpoint) -> std::io::Result<TcpStream> {
     let keepalive = TcpKeepalive::new().with_time(Duration::from_secs(15)).with_interval(Duration::from_secs(5));
     SockRef::from(&stream).set_tcp_keepalive(&keepalive)?;
     Ok(stream)
-}
-
-fn lost() -> Trouble {
-    Trouble::unreachable("the connection was lost")
 }

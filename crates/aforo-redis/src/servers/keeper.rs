@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use aforo_core::StoreErrorKind;
 use tokio::task::JoinSet;
-use tokio::time::{Interval, MissedTickBehavior, interval, sleep, timeout};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep, timeout};
 
 use super::backoff::Backoff;
 use super::line::{Line, Way};
@@ -21,6 +21,9 @@ const SHORT_LIFE: Duration = Duration::from_secs(1);
 
 /// How often the Sentinels are asked although nothing is wrong.
 const ASK_EVERY: Duration = Duration::from_secs(5);
+
+/// How often a server that refuses to write is tried, and the log is told what it has not heard.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// The keeper of one server's lines.
 ///
@@ -45,10 +48,19 @@ struct Watch {
     missing: Vec<bool>,
 }
 
+/// A line to a server that has answered the probe.
+struct Reached {
+    endpoint: Endpoint,
+    line: Line,
+    /// Why it was answered, and not written.
+    hindrance: Option<Trouble>,
+}
+
 /// What the keeper had to wait for.
 enum News {
-    Opened { place: usize, result: Result<(Endpoint, Line), Trouble> },
+    Opened { place: usize, result: Result<Box<Reached>, Trouble> },
     Found(Result<Endpoint, Trouble>),
+    Looked,
 }
 
 // === impl Keeper ===
@@ -73,24 +85,42 @@ impl Keeper {
         }
         loop {
             match self.reach().await {
-                Ok((endpoint, line)) => {
-                    self.desk.lines.install(0, line);
-                    self.desk.resume();
-                    return endpoint;
-                }
+                Ok(reached) => return self.install(0, reached),
                 Err(trouble) => self.desk.give_up(&trouble),
             }
             sleep(backoff.next()).await;
         }
     }
 
+    /// Gives a line to the callers. Where it leads.
+    fn install(&self, place: usize, Reached { endpoint, line, hindrance }: Reached) -> Endpoint {
+        self.desk.lines.install(place, line);
+        match hindrance {
+            None => self.desk.resume(),
+            Some(hindrance) => self.desk.hinder(&hindrance),
+        }
+        endpoint
+    }
+
+    fn probe(&self) -> &Call {
+        self.probe.get_or_init(|| (self.means.probe)(self.slot))
+    }
+
+    /// Tries whether a server that refused to write still does. If so, or if it does not answer, that is noted as for
+    /// every call.
+    async fn look(&self) {
+        let deadline = Instant::now() + self.means.timeout;
+        if self.desk.put(self.probe(), Way::Direct, deadline).await.is_ok() {
+            self.desk.resume();
+        }
+    }
+
     /// Finds the server, connects, and puts the probe.
-    async fn reach(&self) -> Result<(Endpoint, Line), Trouble> {
+    async fn reach(&self) -> Result<Reached, Trouble> {
         let endpoint = self.whereabouts.find().await?;
         let dialed = self.means.dialer.dial(&endpoint).await?;
         let line = Line::new(dialed, self.means.timeout, &self.desk.bell);
-        let probe = self.probe.get_or_init(|| (self.means.probe)(self.slot));
-        let answer = timeout(self.means.timeout, line.put(probe, Way::Direct)).await;
+        let answer = timeout(self.means.timeout, line.put(self.probe(), Way::Direct)).await;
         let reply = answer.map_or_else(
             |_| Err(Trouble::late(format!("connected, but no answer within {:?}", self.means.timeout))),
             read,
@@ -98,8 +128,8 @@ impl Keeper {
         match reply {
             Ok(Reply::Elsewhere { .. } | Reply::Torn) if self.slot.is_none() => Err(belongs_to_a_cluster()),
             // A node of a cluster whose slot went elsewhere answers that, and answers for its other slots.
-            Ok(_) => Ok((endpoint, line)),
-            Err(trouble) if trouble.sign == Sign::Well => Ok((endpoint, line)),
+            Ok(_) => Ok(Reached { endpoint, line, hindrance: None }),
+            Err(trouble) if trouble.sign == Sign::Hindered => Ok(Reached { endpoint, line, hindrance: Some(trouble) }),
             Err(trouble) => Err(trouble),
         }
     }
@@ -115,14 +145,26 @@ impl Watch {
 
     async fn keep(mut self) {
         let keeper = Arc::clone(&self.keeper);
-        let mut rounds = rounds();
+        let (mut rounds, mut looks) = (every(ASK_EVERY), every(LOOK_EVERY));
         while self.replace_missing() {
+            let hindered = keeper.desk.standings.is_hindered();
             let is_over = tokio::select! {
                 () = keeper.desk.bell.notified() => false,
                 Some(Ok(news)) = self.under_way.join_next() => self.hear(news),
                 _ = rounds.tick(), if keeper.whereabouts.may_change() => {
                     let keeper = Arc::clone(&keeper);
                     self.under_way.spawn(async move { News::Found(keeper.whereabouts.find().await) });
+                    false
+                }
+                _ = looks.tick(), if hindered || keeper.desk.has_to_tell() => {
+                    keeper.desk.tell(false);
+                    let keeper = Arc::clone(&keeper);
+                    if hindered {
+                        self.under_way.spawn(async move {
+                            keeper.look().await;
+                            News::Looked
+                        });
+                    }
                     false
                 }
             };
@@ -135,20 +177,21 @@ impl Watch {
     /// Sees to it that each missing line is being opened. Whether there is a server to do it for.
     fn replace_missing(&mut self) -> bool {
         let desk = &self.keeper.desk;
-        let broke_at_once = desk.lines.clear().is_some_and(|shortest_life| shortest_life < SHORT_LIFE);
+        let broke_at_once = desk.lines.clear().filter(|shortest_life| *shortest_life < SHORT_LIFE);
         if desk.standings.is_down() {
             return false;
         }
         if !desk.lines.any_open() {
-            if broke_at_once {
-                desk.give_up(&Trouble::unreachable("connections break as soon as they are opened"));
+            if let Some(life) = broke_at_once {
+                let text = format!("connections break soon after they are opened: one was lost after {life:.0?}");
+                desk.give_up(&Trouble::unreachable(text));
                 return false;
             }
             desk.standings.connecting();
         }
         for place in desk.lines.vacant() {
             if self.missing.get_mut(place).is_some_and(|missing| !std::mem::replace(missing, true)) {
-                let wait = if broke_at_once { self.backoff.next() } else { Duration::ZERO };
+                let wait = if broke_at_once.is_some() { self.backoff.next() } else { Duration::ZERO };
                 self.open(place, wait);
             }
         }
@@ -159,7 +202,7 @@ impl Watch {
         let keeper = Arc::clone(&self.keeper);
         self.under_way.spawn(async move {
             sleep(wait).await;
-            News::Opened { place, result: keeper.reach().await }
+            News::Opened { place, result: keeper.reach().await.map(Box::new) }
         });
     }
 
@@ -167,17 +210,15 @@ impl Watch {
     fn hear(&mut self, news: News) -> bool {
         let desk = Arc::clone(&self.keeper.desk);
         match news {
-            News::Opened { place, result: Ok((endpoint, line)) } => {
-                if endpoint != self.home {
+            News::Opened { place, result: Ok(reached) } => {
+                if reached.endpoint != self.home {
                     desk.lines.retire();
-                    self.home = endpoint;
                 }
-                desk.lines.install(place, line);
+                self.home = self.keeper.install(place, *reached);
                 if let Some(missing) = self.missing.get_mut(place) {
                     *missing = false;
                 }
                 self.backoff = Backoff::new();
-                desk.resume();
                 false
             }
             News::Opened { result: Err(trouble), .. } if !desk.lines.any_open() => {
@@ -196,13 +237,13 @@ impl Watch {
                 desk.lines.retire();
                 true
             }
-            News::Found(_) => false,
+            News::Found(_) | News::Looked => false,
         }
     }
 }
 
-fn rounds() -> Interval {
-    let mut rounds = interval(ASK_EVERY);
+fn every(period: Duration) -> Interval {
+    let mut rounds = interval(period);
     rounds.set_missed_tick_behavior(MissedTickBehavior::Delay);
     rounds.reset();
     rounds

@@ -13,6 +13,7 @@ use tokio::time::{Instant, timeout_at};
 use super::keeper::Keeper;
 use super::line::{Line, Lines, Way};
 use super::means::Means;
+use super::reports::Changes;
 use super::standing::Standings;
 use super::streak::Streak;
 use super::whereabouts::Whereabouts;
@@ -38,9 +39,10 @@ pub(super) struct Desk {
     timeout: Duration,
     pub(super) lines: Lines,
     pub(super) standings: Standings,
+    changes: Changes,
     streak: Streak,
     unanswered: AtomicUsize,
-    /// Rung when a line has ended.
+    /// Rung when a line has ended, or the server is hindered.
     pub(super) bell: Arc<Notify>,
     /// Rung when the server is down.
     alarm: Option<Arc<Notify>>,
@@ -68,6 +70,7 @@ impl Node {
             timeout: means.timeout,
             lines: Lines::new(means.connections),
             standings: Standings::new(),
+            changes: Changes::default(),
             streak: Streak::new(means.timeout),
             unanswered: AtomicUsize::new(0),
             bell: Arc::new(Notify::new()),
@@ -111,7 +114,7 @@ impl Drop for Node {
 // === impl Desk ===
 
 impl Desk {
-    async fn put(&self, call: &Call, way: Way, deadline: Instant) -> Result<Reply, Trouble> {
+    pub(super) async fn put(&self, call: &Call, way: Way, deadline: Instant) -> Result<Reply, Trouble> {
         let _place = self.take_place()?;
         let line = match self.lines.pick() {
             Some(line) => line,
@@ -153,6 +156,10 @@ impl Desk {
         let now = Instant::now();
         match trouble.sign {
             Sign::Well => self.answered(line),
+            Sign::Hindered => {
+                self.answered(line);
+                self.hinder(trouble);
+            }
             Sign::Doubtful if self.streak.failed(now, self.lines.heard()) => self.give_up(trouble),
             Sign::Doubtful if line.streak.failed(now, line.heard()) => {
                 line.cut();
@@ -169,15 +176,14 @@ impl Desk {
 
     /// Opens the breaker.
     pub(super) fn give_up(&self, trouble: &Trouble) {
-        if self.standings.down(trouble) {
-            tracing::warn!(server = self.name, %trouble, "the store is down");
-            if let Some(alarm) = &self.alarm {
-                alarm.notify_one();
-            }
+        let changed = self.standings.down(trouble);
+        self.tell(changed);
+        if changed && let Some(alarm) = &self.alarm {
+            alarm.notify_one();
         }
         match trouble.sign {
             // It does answer: what is on its way comes back.
-            Sign::Unable | Sign::Well => self.lines.retire(),
+            Sign::Unable | Sign::Hindered | Sign::Well => self.lines.retire(),
             Sign::Doubtful => self.lines.cut(),
         }
         self.bell.notify_one();
@@ -186,10 +192,27 @@ impl Desk {
     /// Closes it.
     pub(super) fn resume(&self) {
         self.streak.answered();
-        match self.standings.up() {
-            Some(since) => tracing::info!(server = self.name, down_for = ?since.elapsed(), "the store answers again"),
-            None => tracing::debug!(server = self.name, "the store answers"),
+        let changed = self.standings.up();
+        self.tell(changed);
+    }
+
+    /// Leaves it closed, and says that takes fail. The keeper looks when that is over.
+    pub(super) fn hinder(&self, trouble: &Trouble) {
+        let changed = self.standings.hindered(trouble);
+        self.tell(changed);
+        if changed {
+            self.bell.notify_one();
         }
+    }
+
+    /// Tells the log how the server is.
+    pub(super) fn tell(&self, changed: bool) {
+        self.changes.tell(&self.name, &self.standings.now(), changed);
+    }
+
+    /// Whether the log has not heard yet how the server is.
+    pub(super) fn has_to_tell(&self) -> bool {
+        self.changes.owes(&self.standings.now())
     }
 
     fn take_place(&self) -> Result<Place<'_>, Trouble> {

@@ -58,7 +58,7 @@ impl Sentinels {
     async fn ask(&self, sentinel: &Endpoint) -> Result<Endpoint, Trouble> {
         let mut command = redis::cmd("SENTINEL");
         command.arg("GET-MASTER-ADDR-BY-NAME").arg(&self.service);
-        let answer = self.dialer.ask(sentinel, &command).await?;
+        let answer = self.dialer.ask(sentinel, &command).await.map_err(its_own_login)?;
         if answer == Value::Nil {
             let text = format!("it watches over no service named {:?}", self.service);
             return Err(Trouble::new(StoreErrorKind::Other, Sign::Unable, text));
@@ -69,4 +69,13 @@ impl Sentinels {
         })?;
         Ok(Endpoint::new(host, port))
     }
+}
+
+/// A Sentinel's login is not the servers', and is written elsewhere.
+fn its_own_login(trouble: Trouble) -> Trouble {
+    if !trouble.asks_for_password() {
+        return trouble;
+    }
+    let text = "it asks for a password: add ?sentinel_password=PASSWORD to the address (NOAUTH)";
+    Trouble::new(StoreErrorKind::Other, Sign::Unable, text)
 }

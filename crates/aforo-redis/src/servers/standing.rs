@@ -11,7 +11,22 @@ use crate::trouble::Trouble;
 pub(super) enum Standing {
     Connecting,
     Answering,
-    Down { since: Instant, trouble: Trouble },
+    /// It answers, and refuses to write.
+    Hindered {
+        since: Instant,
+        trouble: Trouble,
+    },
+    Down {
+        since: Instant,
+        trouble: Trouble,
+    },
+}
+
+impl Standing {
+    /// Whether it is the same but for when and why.
+    pub(super) fn is_like(&self, other: &Standing) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other)
+    }
 }
 
 /// The standing, for those who wait for it to change.
@@ -31,12 +46,31 @@ impl Standings {
         matches!(*self.0.borrow(), Standing::Answering)
     }
 
-    /// It answers, or answers again: then since when it did not.
-    pub(super) fn up(&self) -> Option<Instant> {
-        match self.0.send_replace(Standing::Answering) {
-            Standing::Down { since, .. } => Some(since),
-            Standing::Connecting | Standing::Answering => None,
-        }
+    pub(super) fn is_hindered(&self) -> bool {
+        matches!(*self.0.borrow(), Standing::Hindered { .. })
+    }
+
+    pub(super) fn now(&self) -> Standing {
+        self.0.borrow().clone()
+    }
+
+    /// It answers. Whether that is news.
+    pub(super) fn up(&self) -> bool {
+        !matches!(self.0.send_replace(Standing::Answering), Standing::Answering)
+    }
+
+    /// It answers, and refuses to write. Whether that is news; if not, the newer trouble is remembered.
+    pub(super) fn hindered(&self, trouble: &Trouble) -> bool {
+        self.0.send_if_modified(|standing| match standing {
+            Standing::Hindered { trouble: known, .. } => {
+                known.clone_from(trouble);
+                false
+            }
+            other => {
+                *other = Standing::Hindered { since: Instant::now(), trouble: trouble.clone() };
+                true
+            }
+        })
     }
 
     /// It is gone. Whether that is news; if not, the newer trouble is remembered.
@@ -56,7 +90,7 @@ impl Standings {
     /// It is being connected to anew, which may well succeed.
     pub(super) fn connecting(&self) {
         self.0.send_if_modified(|standing| {
-            let news = matches!(standing, Standing::Answering);
+            let news = matches!(standing, Standing::Answering | Standing::Hindered { .. });
             if news {
                 *standing = Standing::Connecting;
             }
@@ -89,6 +123,9 @@ impl Standings {
         match &*self.0.borrow() {
             Standing::Connecting => State::Connecting,
             Standing::Answering => State::Answering,
+            Standing::Hindered { since, trouble } => {
+                State::Hindered { since: since.into_std(), trouble: trouble.to_string() }
+            }
             Standing::Down { since, trouble } => State::Down { since: since.into_std(), trouble: trouble.to_string() },
         }
     }

@@ -1,5 +1,6 @@
 //! TLS: whom to trust.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,11 +10,17 @@ use tokio::sync::OnceCell;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 use tokio_rustls::rustls::crypto::ring;
-use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::pem::{self, PemObject};
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
-use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+use tokio_rustls::rustls::{self, ClientConfig, RootCertStore};
 
 use crate::trouble::{Sign, Trouble};
+
+/// What to try where the server may speak TLS, and we do not.
+pub(super) const PERHAPS_SPOKEN: &str = ": if the server speaks TLS, write rediss instead of redis";
+
+/// The other way round.
+pub(super) const PERHAPS_NOT_SPOKEN: &str = ": if the server does not speak TLS, write redis instead of rediss";
 
 /// The authorities that vouch for the servers. They are read at the first connecting.
 pub(super) struct Tls {
@@ -33,13 +40,16 @@ impl Tls {
             .map_err(|_| Trouble::unreachable(format!("{host:?} is no name that a certificate could bear")))?;
         let connector = self.connector.get_or_try_init(|| self.prepare()).await?;
         let secured = connector.connect(name, stream).await;
-        secured.map_err(|error| Trouble::unreachable(format!("TLS: {error}")))
+        secured.map_err(|error| {
+            let perhaps = if speaks_otherwise(&error) { PERHAPS_NOT_SPOKEN } else { "" };
+            Trouble::unreachable(format!("TLS: {error}{perhaps}"))
+        })
     }
 
     async fn prepare(&self) -> Result<TlsConnector, Trouble> {
         let ca_file = self.ca_file.clone();
         let read = tokio::task::spawn_blocking(move || match ca_file {
-            Some(path) => of_file(&path),
+            Some(path) => of_file(&path).map_err(unusable),
             None => of_system(),
         });
         let roots = read.await.map_err(|error| unusable(format!("certificates were not read: {error}")))??;
@@ -53,13 +63,22 @@ impl Tls {
     }
 }
 
-fn of_file(path: &Path) -> Result<RootCertStore, Trouble> {
-    let wrong = |what: String| unusable(format!("ca_file {}: {what}", path.display()));
+/// Whether the server's first words were not TLS, or none.
+fn speaks_otherwise(error: &io::Error) -> bool {
+    let said = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    matches!(said, Some(rustls::Error::InvalidMessage(_))) || error.kind() == io::ErrorKind::UnexpectedEof
+}
+
+/// The authorities of a PEM file. The error names it.
+pub(crate) fn of_file(path: &Path) -> Result<RootCertStore, String> {
+    let wrong = |what: String| format!("ca_file {}: {what}", path.display());
+    let unread = |error: pem::Error| match error {
+        pem::Error::Io(error) => wrong(format!("cannot be read: {error}")),
+        error => wrong(format!("is no PEM: {error:?}")),
+    };
     let mut roots = RootCertStore::empty();
-    let certificates = CertificateDer::pem_file_iter(path).map_err(|error| wrong(error.to_string()))?;
-    for certificate in certificates {
-        let certificate = certificate.map_err(|error| wrong(error.to_string()))?;
-        roots.add(certificate).map_err(|error| wrong(error.to_string()))?;
+    for certificate in CertificateDer::pem_file_iter(path).map_err(unread)? {
+        roots.add(certificate.map_err(unread)?).map_err(|error| wrong(error.to_string()))?;
     }
     if roots.is_empty() {
         return Err(wrong("holds no certificate, expected PEM".to_owned()));

@@ -166,6 +166,14 @@ pub(crate) fn given_up(store: &RedisStore) -> Instant {
     })
 }
 
+/// Waits until takes fail although there are answers, and says how.
+pub(crate) fn hindered(store: &RedisStore) -> aforo_redis::State {
+    eventually("the store is hindered", || {
+        let state = store.health().state;
+        matches!(state, aforo_redis::State::Hindered { .. }).then_some(state)
+    })
+}
+
 /// Waits until it is closed again.
 pub(crate) fn recovered(store: &RedisStore) {
     eventually("the store answers again", || store.health().state.is_answering().then_some(()));

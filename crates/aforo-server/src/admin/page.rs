@@ -79,14 +79,15 @@ fn html(watched: &Watched) -> String {
 fn store(page: &mut String, status: &Status) {
     let Some(redis) = &status.store.redis else { return };
     page.push_str("<section><h2>Store</h2>");
-    match (&redis.trouble, redis.down_s) {
+    match (&redis.trouble, redis.down_s.or(redis.hindered_s)) {
         (Some(trouble), Some(seconds)) => {
             let since = humantime::format_duration(std::time::Duration::from_secs(seconds));
             let trouble = escape(trouble);
             let _ = write!(
                 page,
-                "<p class=bad role=alert>Redis is down for {since}: {trouble}. Each rule does what its \
-                 <code>when_down</code> says.</p>"
+                "<p class=bad role=alert>Redis is {} for {since}: {trouble}. Where a take fails, each rule does what \
+                 its <code>when_down</code> says.</p>",
+                redis.state
             );
         }
         _ => {
@@ -104,11 +105,13 @@ fn store(page: &mut String, status: &Status) {
     let failed = |kind: &str| redis.errors.get(kind).map(|value| value.to_string()).unwrap_or_default();
     let _ = write!(
         page,
-        "<p>Failed calls: {} late, {} lost or not connected, {} by the script, {} others. Refusals that cost no call: {}.</p></section>",
+        "<p>Failed calls: {} late, {} lost or not connected, {} by the script, {} others. Questions not put \
+         while it was down: {}. Refusals that cost no call: {}.</p></section>",
         failed("timeout"),
         failed("connection"),
         failed("script"),
         failed("other"),
+        failed("not_asked"),
         redis.remembered
     );
 }

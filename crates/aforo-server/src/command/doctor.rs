@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use aforo::Counters;
-use aforo_policy::{File, StoreSettings};
+use aforo_policy::{File, InvalidStore, StoreSettings};
 use aforo_redis::Settings;
 use aforo_redis::doctor::{Finding, Listed, Report, Server, Severity};
 use clap::Args;
@@ -47,7 +47,10 @@ impl Doctor {
         let report = match self.settings(file.as_ref()) {
             Ok(Some(settings)) => self.examine(settings, file.as_ref())?,
             Ok(None) => return self.nothing(),
-            Err(why) => Report::of_no_address(&why),
+            Err(invalid) => {
+                let name = if invalid.key == "url" { "address" } else { invalid.key };
+                Report::of_no_store(name, &invalid.message, &invalid.help)
+            }
         };
         say(&if self.json { format!("{:#}\n", as_json(&report)) } else { words::of(&report) })?;
         if report.is_healthy() { Ok(()) } else { Err(Failure::InputSaid) }
@@ -83,16 +86,16 @@ impl Doctor {
     }
 
     /// How the store is spoken to; `None` if it is in memory.
-    fn settings(&self, file: Option<&File>) -> Result<Option<Settings>, String> {
+    fn settings(&self, file: Option<&File>) -> Result<Option<Settings>, InvalidStore> {
         let of_file = file.map(|file| file.store.clone()).unwrap_or_default();
         let mut store = match &self.store {
-            Some(name) => Counters::named(name, &of_file).map_err(|invalid| invalid.to_string())?,
+            Some(name) => Counters::named(name, &of_file)?,
             None => of_file,
         };
         if let (StoreSettings::Redis { prefix, .. }, Some(named)) = (&mut store, &self.prefix) {
             prefix.clone_from(named);
         }
-        aforo::redis_settings(&store).map_err(|invalid| invalid.to_string())
+        aforo::redis_settings(&store)
     }
 
     fn examine(&self, settings: Settings, file: Option<&File>) -> Result<Report, Failure> {

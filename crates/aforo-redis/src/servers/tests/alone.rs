@@ -74,7 +74,7 @@ async fn a_server_that_was_killed_is_found_again() {
     server.kill();
     given_up(&servers, "key").await;
     assert!(refused_within(&servers, "key").await < TIMEOUT / 2);
-    assert!(servers.health().errors.connection > 0);
+    assert!(servers.health().errors.not_asked >= 20, "{:?}", servers.health());
     server.restart();
     let back = Instant::now();
     assert_eq!(answered(&servers, "key").await, 1, "nothing that was asked meanwhile arrives now");
@@ -159,7 +159,6 @@ async fn a_missing_permission_is_told_and_noticed_when_it_is_given() {
     let servers = start(&format!("redis://limits:pass@127.0.0.1:{}", server.port()));
     let trouble = given_up(&servers, "key").await;
     assert!(trouble.contains("NOPERM") && trouble.contains("eval"), "{trouble}");
-    assert!(servers.health().errors.script > 0);
     server.command(&["ACL", "SETUSER", "limits", "+eval"]);
     assert_eq!(answered(&servers, "key").await, 1);
 }
@@ -195,11 +194,15 @@ async fn a_full_memory_fails_takes_and_leaves_the_breaker_closed() {
         let trouble = count(&servers, "key").await.unwrap_err();
         assert!(trouble.to_string().contains("OOM"), "{trouble}");
     }
-    assert!(servers.health().state.is_answering());
+    let hindered = |servers: &Servers| matches!(servers.health().state, State::Hindered { .. }).then_some(());
+    assert!(hindered(&servers).is_some());
     let newcomer = start(&server.url());
-    eventually("one that comes now may ask, too", || newcomer.health().state.is_answering().then_some(()));
+    eventually("one that comes now may ask, too", || hindered(&newcomer));
     server.set("maxmemory", "0");
     assert_eq!(count(&servers, "key").await.unwrap(), 2);
+    for servers in [servers, newcomer] {
+        eventually("it is as it was", || servers.health().state.is_answering().then_some(()));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

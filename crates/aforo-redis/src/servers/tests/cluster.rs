@@ -57,7 +57,14 @@ async fn the_promoted_replica_of_a_node_that_died_takes_its_calls() {
     let lost = key_in(8_000, "key");
     let primary = cluster.owner(8_000);
     cluster.nodes()[primary].kill();
-    given_up(&servers, &lost).await;
+    super::eventually("its server is given up", async || {
+        let _ = count(&servers, &lost).await;
+        servers.health().servers.iter().any(|server| matches!(server.state, State::Down { .. })).then_some(())
+    })
+    .await;
+    let State::Hindered { trouble, .. } = servers.health().state else { panic!("{:?}", servers.health()) };
+    let gone = format!("127.0.0.1:{} is down: ", cluster.nodes()[primary].port());
+    assert!(trouble.starts_with(&gone) && !trouble.contains("; "), "{trouble}");
     assert!(refused_within(&servers, &lost).await < TIMEOUT / 2);
     for slot in [0, 16_383] {
         assert!(count(&servers, &key_in(slot, "key")).await.is_ok(), "the other nodes go on");
