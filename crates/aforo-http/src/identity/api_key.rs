@@ -59,8 +59,8 @@ impl KnownKeys {
         let header = &self.header;
         match self.shown(line).map(|key| self.owner(key)) {
             Some(Some(owner)) => Ok(format!("api_key: {header} is the key of {}", owner.user)),
-            Some(None) => Err(format!("api_key: {header} is none of {} keys", self.owners.len())),
-            None => Err(format!("api_key: there is no single {header}")),
+            Some(None) => Err(format!("api_key: {header} is none of the known keys")),
+            None => Err(format!("api_key: there is no {header}, or more than one")),
         }
     }
 

@@ -47,7 +47,7 @@ impl NamedHeader {
     pub(super) fn step(&self, line: &OnlyLine<'_>, from_trusted_proxy: bool) -> Result<String, String> {
         let header = &self.name;
         match shown(line, header).map(user) {
-            None => Err(format!("header: there is no single {header}")),
+            None => Err(format!("header: there is no {header}, or more than one")),
             Some(_) if !from_trusted_proxy => Err(format!("header: {header} is not from a trusted proxy")),
             Some(None) => Err(format!("header: {header} is no name")),
             Some(Some(user)) => Ok(format!("header: {header} names {user}")),

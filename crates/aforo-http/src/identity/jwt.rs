@@ -85,7 +85,9 @@ impl Tokens {
 
     /// What becomes of the token that the request shows.
     pub(super) fn step(&self, line: &OnlyLine<'_>, clock: &Now) -> Result<String, String> {
-        let Some(token) = bearer(line) else { return Err("jwt: there is no single bearer token".to_owned()) };
+        let Some(token) = bearer(line) else {
+            return Err("jwt: there is no bearer token, or more than one".to_owned());
+        };
         if token.len() > LONGEST {
             return Err(format!("jwt: it is longer than {LONGEST} bytes"));
         }

@@ -14,7 +14,9 @@ mod traffic;
 ///
 /// Some of the traffic is well-behaved; one client is not, and is refused. Ends on Ctrl-C.
 #[derive(Debug, Args)]
-#[command(after_help = "Example: aforo demo, then in another terminal: curl -i http://127.0.0.1:8080/api/search?q=pa")]
+#[command(
+    after_help = "Example: aforo demo, then in another terminal: curl -i 'http://127.0.0.1:8080/api/search?q=pa'"
+)]
 pub(super) struct Demo {
     /// Send no traffic but yours.
     #[arg(long)]
@@ -66,7 +68,7 @@ impl Demo {
     everything else          burst  100, then  20/s      (/health and /ready are exempt)
 
   Open   {admin}
-  Type   curl -i http://{gateway}/api/search?q=pa
+  Type   curl -i 'http://{gateway}/api/search?q=pa'
   Type   for i in 1 2 3 4 5 6; do curl -si -X POST http://{gateway}/api/auth/login | grep -iE '^HTTP|remaining|retry|warning'; done
   Ends   with Ctrl-C
 

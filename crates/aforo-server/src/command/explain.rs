@@ -4,9 +4,10 @@ use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
+use aforo_core::Origin;
 use aforo_http::Descriptor;
 use aforo_http::client::{Source, Trace, trace};
-use aforo_policy::{Meeting, Policy};
+use aforo_policy::{Describe, Meeting, Policy};
 use clap::Args;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use serde_json::{Value, json};
@@ -99,9 +100,8 @@ fn field(header: &str) -> Result<(HeaderName, HeaderValue), Failure> {
 }
 
 fn explained(policy: &Policy, descriptor: &Descriptor<'_>, trace: &Trace) -> Value {
-    use aforo_policy::Describe;
     let meeting = policy.meet(descriptor);
-    let (rules, missing) = rules(meeting, descriptor);
+    let (rules, uncounted, missing) = rules(meeting, descriptor);
     json!({
         "client_ip": trace.walk.address.map(|address| address.to_string()),
         "client_ip_from": match trace.walk.from {
@@ -124,12 +124,24 @@ fn explained(policy: &Policy, descriptor: &Descriptor<'_>, trace: &Trace) -> Val
         },
         "missing": missing,
         "rules": rules,
+        "uncounted": uncounted,
     })
 }
 
-fn rules(meeting: Meeting<'_>, descriptor: &Descriptor<'_>) -> (Vec<Value>, Option<String>) {
+/// The rules that are met: those that count the request, those that do not, or else what it lacks.
+fn rules(meeting: Meeting<'_>, descriptor: &Descriptor<'_>) -> (Vec<Value>, Vec<Value>, Option<String>) {
     match meeting.asked(descriptor) {
         Ok(asked) => {
+            let plan = descriptor.identity().and_then(|identity| identity.plan.as_deref());
+            let others =
+                meeting.rules().filter(|rule| asked.iter().all(|(counting, _)| counting.scope() != rule.scope()));
+            let uncounted = others.map(|rule| {
+                let why = match rule.quota_by(plan, Origin::Store) {
+                    None => "unlimited",
+                    Some(_) => "skipped, for the request lacks what it counts by",
+                };
+                json!({ "rule": rule.name(), "why": why })
+            });
             let rules = asked.iter().map(|(rule, hit)| {
                 json!({
                     "rule": rule.name(),
@@ -140,28 +152,28 @@ fn rules(meeting: Meeting<'_>, descriptor: &Descriptor<'_>) -> (Vec<Value>, Opti
                     "mode": report::mode(rule),
                 })
             });
-            (rules.collect(), None)
+            (rules.collect(), uncounted.collect(), None)
         }
-        Err(missing) => (Vec::new(), Some(format!("the request lacks {missing}"))),
+        Err(missing) => (Vec::new(), Vec::new(), Some(format!("the request lacks {missing}"))),
     }
 }
 
-/// The steps of that name, in words.
+/// The steps of that name, each on a line of its own below what they led to.
 fn steps(explained: &Value, name: &str) -> String {
     let steps = explained.get(name).and_then(Value::as_array).into_iter().flatten();
-    steps.filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
+    steps.filter_map(Value::as_str).map(|step| format!("\n          {step}")).collect()
 }
 
 /// Who it is, and what became of each proof on the way to that.
 fn identity(explained: &Value) -> String {
     let word = |name: &str| explained.pointer(&format!("/identity/{name}")).and_then(Value::as_str);
-    let who = match (word("user"), word("plan")) {
+    let mut who = match (word("user"), word("plan")) {
         (Some(user), Some(plan)) => format!("{user}, plan {plan}"),
         (Some(user), None) => user.to_owned(),
         (None, _) => "anonymous".to_owned(),
     };
-    let steps = steps(explained, "identity_steps");
-    if steps.is_empty() { who } else { format!("{who}: {steps}") }
+    who.push_str(&steps(explained, "identity_steps"));
+    who
 }
 
 fn text(explained: &Value) -> String {
@@ -170,7 +182,7 @@ fn text(explained: &Value) -> String {
         _ => none.to_owned(),
     };
     let mut text = format!(
-        "client    {}, from {}: {}\n\
+        "client    {}, from {}{}\n\
          identity  {}\n\
          path      {}\n\
          route     {}\n\
@@ -181,14 +193,15 @@ fn text(explained: &Value) -> String {
         identity(explained),
         word("path", ""),
         word("route", "none: the rules for everything else"),
-        word("exempt", "no"),
+        explained.get("exempt").and_then(Value::as_str).map_or("no".to_owned(), |by| format!("yes: {by}")),
     );
     if let Some(missing) = explained.get("missing").and_then(Value::as_str) {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "refused   403: {missing}");
     }
     let rules = explained.get("rules").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    if rules.is_empty() {
+    let uncounted = explained.get("uncounted").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    if rules.is_empty() && uncounted.is_empty() {
         text.push_str("rules     none\n");
     }
     for rule in rules {
@@ -212,6 +225,10 @@ fn text(explained: &Value) -> String {
                 (_, None) => writeln!(text, "          now {left} of {limit} left: it can never fit"),
             };
         }
+    }
+    for rule in uncounted {
+        let part = |name: &str| rule.get(name).and_then(Value::as_str).unwrap_or_default();
+        let _ = writeln!(text, "rule      {}: {}", part("rule"), part("why"));
     }
     text
 }

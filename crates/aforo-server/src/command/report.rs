@@ -120,7 +120,10 @@ pub(super) fn text(name: &str, file: &File) -> String {
                 format!("{}{plan}{mode}", rule.name()),
                 placed.route.map_or("everywhere", Route::name).to_owned(),
                 quota(placed.allowance()),
-                format!("{} per {}", algorithm(rule), rule.partition),
+                match placed.allowance() {
+                    Allowance::Unlimited => "not counted".to_owned(),
+                    Allowance::Quota(_) => format!("{} per {}", algorithm(rule), rule.partition),
+                },
                 placed.to_string(),
             ]
         })

@@ -105,8 +105,37 @@ fn people_are_told_the_way_to_the_client() {
     let folder = Folder::new();
     let file = folder.write("policy.yaml", &PROXIED.replace("forwarded", "x-real-ip"));
     let explained = run(&["explain", "GET", "/", "-H", "X-Real-IP: 203.0.113.7", "--config", file.to_str().unwrap()]);
-    let way = "client    203.0.113.7, from x-real-ip: peer 127.0.0.1 is trusted, 203.0.113.7 is not trusted\n";
+    let way = "client    203.0.113.7, from x-real-ip\n          peer 127.0.0.1 is trusted\n          203.0.113.7 is not trusted\n";
     assert!(text(&explained.stdout).contains(way), "{}", text(&explained.stdout));
+}
+
+#[test]
+fn rules_that_do_not_count_the_request_are_told_with_the_reason() {
+    let policy = "client: { trusted_proxies: [loopback] }
+identity: [ { header: { name: x-user-id } } ]
+rules:
+  each: { quota: 5/s }
+  free: { quota: unlimited }
+  users: { quota: 9/s, per: user, when_missing: skip }
+";
+    let explained = explain_under(policy, &["GET", "/"]);
+    assert_eq!(explained["rules"].as_array().unwrap().len(), 1, "{explained:#}");
+    assert_eq!(
+        explained["uncounted"],
+        json!([
+            { "rule": "free", "why": "unlimited" },
+            { "rule": "users", "why": "skipped, for the request lacks what it counts by" },
+        ])
+    );
+    let folder = Folder::new();
+    let file = folder.write("policy.yaml", policy);
+    let said = text(&run(&["explain", "GET", "/", "--config", file.to_str().unwrap()]).stdout);
+    assert!(
+        said.ends_with(
+            "rule      free: unlimited\nrule      users: skipped, for the request lacks what it counts by\n"
+        ),
+        "{said}"
+    );
 }
 
 #[test]

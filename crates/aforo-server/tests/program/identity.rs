@@ -46,7 +46,10 @@ fn explain_tells_who_it_is_and_by_which_proof() {
 
     let (who, steps, _) = identity(&["-H", "X-Api-Key: ana's key"]);
     assert_eq!(who, json!({ "user": "bea", "plan": null, "by": "api_key" }));
-    assert_eq!(steps, json!(["jwt: there is no single bearer token", "api_key: x-api-key is the key of bea"]));
+    assert_eq!(
+        steps,
+        json!(["jwt: there is no bearer token, or more than one", "api_key: x-api-key is the key of bea"])
+    );
 
     let (who, ..) = identity(&["-H", "X-User-Id: cid", "--peer", "10.0.0.1"]);
     assert_eq!(who, json!({ "user": "cid", "plan": null, "by": "header" }));
@@ -60,16 +63,19 @@ fn explain_tells_why_a_proof_is_none() {
         steps,
         json!([
             "jwt: it has expired",
-            "api_key: x-api-key is none of 1 keys",
+            "api_key: x-api-key is none of the known keys",
             "header: x-user-id is not from a trusted proxy"
         ])
     );
     assert!(key.as_str().unwrap().contains("127.0.0.1"), "{key}");
     let said = explain(&["-H", EXPIRED], false);
-    assert!(said.contains("identity  anonymous: jwt: it has expired, api_key: there is no"), "{said}");
+    assert!(
+        said.contains("identity  anonymous\n          jwt: it has expired\n          api_key: there is no"),
+        "{said}"
+    );
     assert!(!said.contains("eyJ"), "{said}");
     let said = explain(&["-H", TOKEN], false);
-    assert!(said.contains("identity  ana, plan pro: jwt: it is a token of ana\n"), "{said}");
+    assert!(said.contains("identity  ana, plan pro\n          jwt: it is a token of ana\n"), "{said}");
 }
 
 #[test]

@@ -25,7 +25,7 @@ impl fmt::Display for Rejection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Rejection::NotThreeParts => "it is not three parts with dots between them",
-            Rejection::NoHead => "its header is not a JSON object in base64url, or names its key by no text",
+            Rejection::NoHead => "its header is not a JSON object in base64url, or its `kid` is not a text",
             Rejection::Algorithm => "its header names no algorithm that is known here",
             Rejection::Extension => "it demands an extension (`crit`)",
             Rejection::NoKey => "no key of the policy goes with its algorithm and the key that it names",
