@@ -15,6 +15,10 @@ do
         break
       end
       owed, since = owed + 0, since + 0
+      if owed >= exact or since >= exact then
+        admitted = false
+        break
+      end
       if since > from then
         from = since
       end

@@ -8,9 +8,9 @@ local reply, admitted = { time[1], time[2], 1 }, true
 
 for i = 1, hits do
   local p = 7 * i - 5
-  local raw = raws[i]
+  local raw = sound(raws[i])
   local algorithm, cost, a, b, c, d = ARGV[p], ARGV[p + 2] + 0, ARGV[p + 3], ARGV[p + 4], ARGV[p + 5], ARGV[p + 6]
-  reply[i + 3] = raw
+  reply[i + 3] = raws[i]
   if algorithm == 't' then
     fits[i], x[i], y[i], z[i] = weigh_token_bucket(raw, cost, a, b, c, d, now)
   elseif algorithm == 'f' then

@@ -14,6 +14,8 @@ local op, hits = ARGV[1], floor(#ARGV / 7)
 local slack = 1000
 -- The most milliseconds of a TTL, thirty thousand years: not far above, Lua would write an exponent.
 local longest = 1e15
+-- Below this a double holds every whole number.
+local exact = 2 ^ 53
 local time = ARGV[7 * hits + 2] or ''
 if time == '' then
   time = call('TIME')

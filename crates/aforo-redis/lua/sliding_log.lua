@@ -3,7 +3,7 @@
 
 -- What a counter holds by now.
 local function reread(key)
-  return call('MGET', key)[1]
+  return sound(call('MGET', key)[1])
 end
 
 -- How many entries lie in a set, or nothing if it is no set of ours.
@@ -46,7 +46,8 @@ local function weigh_sliding_log(raw, set, cost, limit, window, now)
     leaving = newest
   elseif not lump then
     local place = gone + cost - max(limit - live, 0) + max(live - limit, 0) - 1
-    leaving = call('ZRANGE', set, place, place, 'WITHSCORES')[2] + 0
+    -- No entry of ours is newer than the newest.
+    leaving = min(call('ZRANGE', set, place, place, 'WITHSCORES')[2] + 0, newest)
   end
   return fits, live, newest, leaving, from, lump
 end

@@ -5,6 +5,8 @@
 --   s<previous> <current> <at> <window>       sliding window
 --   l<live> <newest> <entries so far>         sliding log; the entries lie in a sorted set beside it
 --
+-- Units are fewer than 2^32, and all numbers below 2^53. Windows and units of grains begin with no zero.
+--
 -- Mirrors aforo-core/src/state.rs. A double holds every integer up to 2^53, and the quotas are made so that no result
 -- that matters is larger. A number is written by '%.0f': concatenated, a moment would lose its last digits.
 
@@ -22,8 +24,27 @@ local function share(a, b, c)
   return rest > 0 and quotient + 1 or quotient
 end
 
--- Units in use when the counter was last charged, whatever the algorithm, and when that was: State::usage. What no
--- algorithm has written counts as fresh.
+-- What a counter holds, or false if no algorithm has written it: it counts as fresh. Mirrors `state_of` in counters.rs.
+local function sound(raw)
+  if not raw then
+    return false
+  end
+  local debt, at, by = match(raw, '^t(%d+) (%d+) ([1-9]%d*)$')
+  if debt then
+    return debt + 0 < exact and at + 0 < exact and by + 0 < exact and raw
+  end
+  local used, more
+  used, at = match(raw, '^f(%d+) (%d+)$')
+  if not used then
+    used, at, by = match(raw, '^l(%d+) (%d+) (%d+)$')
+  end
+  if not used then
+    used, more, at, by = match(raw, '^s(%d+) (%d+) (%d+) ([1-9]%d*)$')
+  end
+  return used and used + 0 < 2 ^ 32 and (more or 0) + 0 < 2 ^ 32 and at + 0 < exact and (by or 0) + 0 < exact and raw
+end
+
+-- Units in use when the counter was last charged, whatever the algorithm, and when that was: State::usage.
 local function usage(raw)
   raw = raw or ''
   local used, at = match(raw, '^f(%d+) (%d+)$')

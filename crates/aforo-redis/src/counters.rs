@@ -97,29 +97,34 @@ impl Counter {
     }
 }
 
-/// A state as `lua/state.lua` describes it. Of a quota that was counted by, only what [`State::usage`] needs is stored.
-fn state_of(text: &[u8]) -> Option<State> {
+/// Below this a double holds every whole number, and Lua knows no other.
+const EXACT: u64 = 1 << 53;
+
+/// A state as `lua/state.lua` describes it, and takes it for one. Of a quota that was counted by, only what [`State::usage`] needs is stored.
+pub(crate) fn state_of(text: &[u8]) -> Option<State> {
     let (letter, numbers) = text.split_first()?;
-    let mut numbers = numbers.split(|&byte| byte == b' ').map(number);
-    let mut next = || numbers.next()?;
-    let units = |number: u64| u32::try_from(number).ok();
-    let some = |number: u64| (number > 0).then_some(number);
+    let mut numbers = numbers.split(|&byte| byte == b' ');
+    let mut next = || numbers.next();
+    let exact = |digits: &[u8]| number(digits).filter(|number| *number < EXACT);
+    let moment = |digits: &[u8]| exact(digits).map(Moment::from_micros);
+    let units = |digits: &[u8]| exact(digits).and_then(|number| u32::try_from(number).ok());
+    let some = |digits: &[u8]| if digits.starts_with(b"0") { None } else { exact(digits) };
     let state = match letter {
         b't' => {
-            let (debt, at, per_unit) = (next()?, Moment::from_micros(next()?), some(next()?)?);
+            let (debt, at, per_unit) = (exact(next()?)?, moment(next()?)?, some(next()?)?);
             State::TokenBucket { debt, at, grain: Grain { per_unit, per_tick: 1, tick: 1 } }
         }
         b'f' => {
-            let (used, at) = (units(next()?)?, Moment::from_micros(next()?));
+            let (used, at) = (units(next()?)?, moment(next()?)?);
             State::FixedWindow { used, at, window: 1, anchor: Anchor::FirstHit }
         }
         b's' => {
             let (previous, current) = (units(next()?)?, units(next()?)?);
-            let (at, window) = (Moment::from_micros(next()?), some(next()?)?);
+            let (at, window) = (moment(next()?)?, some(next()?)?);
             State::SlidingWindow { previous, current, at, window }
         }
         b'l' => {
-            let (live, newest, _) = (units(next()?)?, Moment::from_micros(next()?), next()?);
+            let (live, newest, _) = (units(next()?)?, moment(next()?)?, exact(next()?)?);
             State::SlidingLog { live, newest, window: 1 }
         }
         _ => return None,

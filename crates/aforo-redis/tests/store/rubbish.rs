@@ -30,6 +30,21 @@ const RUBBISH: &[&[&str]] = &[
     &["SET", "NAME", "l1 2 x"],
     &["SET", "NAME", "x1 2 3"],
     &["SET", "NAME", "7"],
+    // Numbers that a double does not hold, and counts beyond every limit.
+    &["SET", "NAME", "t9007199254740992 1 1"],
+    &["SET", "NAME", "t1 9007199254740993 1"],
+    &["SET", "NAME", "t1 2 99999999999999999999"],
+    &["SET", "NAME", "f99999999999999999999 1"],
+    &["SET", "NAME", "f4294967296 1"],
+    &["SET", "NAME", "f1 99999999999999999999"],
+    &["SET", "NAME", "s4294967296 0 1 60000000"],
+    &["SET", "NAME", "s0 4294967296 1 60000000"],
+    &["SET", "NAME", "s1 2 3 9007199254740992"],
+    &["SET", "NAME", "l0 1 99999999999999999999"],
+    &["SET", "NAME", "l4294967296 1 1"],
+    // No algorithm writes a divisor like that.
+    &["SET", "NAME", "t1 2 03"],
+    &["SET", "NAME", "s1 2 3 03"],
     &["RPUSH", "NAME", "1", "2"],
     &["HSET", "NAME", "1", "2"],
     &["SADD", "NAME", "1"],
@@ -92,4 +107,32 @@ async fn a_log_whose_entries_were_replaced_or_lost_goes_on() {
             assert_eq!(sole(take(&store, &[hit]).await).remaining, 3, "{replaced:?}");
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_log_with_a_number_that_no_double_holds_admits_no_more_than_its_limit() {
+    let server = RedisServer::start();
+    let store = store(&server.url());
+    let [.., log] = each_algorithm(10, HOUR);
+    let hit = hit("rule", "client", log);
+    let now = server.command(&["TIME"]).list()[0].text();
+    server.command(&["SET", "aforo:{client}:rule", &format!("l0 {now}000000 99999999999999999999")]);
+    let mut admitted = 0;
+    for _ in 0..15 {
+        admitted += u32::from(take(&store, &[hit]).await.allowed());
+    }
+    assert_eq!(admitted, 10);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_log_whose_entries_are_from_no_time_at_all_is_answered() {
+    let server = RedisServer::start();
+    let store = store(&server.url());
+    let [.., log] = each_algorithm(5, HOUR);
+    let hit = hit("rule", "client", log);
+    let _ = take(&store, &[hit]).await;
+    for (place, score) in ["1e300", "inf", "1e17", "99999999999999999999"].iter().enumerate() {
+        server.command(&["ZADD", "aforo:{client}.log:rule", score, &format!("x{place}")]);
+    }
+    assert!(!take(&store, &[hit]).await.allowed());
 }
