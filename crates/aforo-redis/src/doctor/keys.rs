@@ -6,11 +6,12 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use aforo_core::Moment;
+use aforo_core::{Moment, State};
 use redis::Value;
 
+use crate::counters::state_of;
 use crate::doctor::permissions::literally;
-use crate::doctor::{Finding, is_lost};
+use crate::doctor::{Finding, is_forbidden, is_lost};
 use crate::servers::visit::Visit;
 use crate::trouble::Trouble;
 
@@ -20,8 +21,10 @@ const PAGE: usize = 500;
 const SHOWN: usize = 20;
 /// Names that are remembered, so that one which the search meets twice counts once.
 const REMEMBERED: usize = 100_000;
-/// How long a key is kept whose value cannot be read.
-const UNREADABLE: Duration = Duration::from_secs(3600);
+/// Entries at either end of a log that are looked at.
+const SAMPLED: isize = 32;
+/// Where a double ceases to hold every whole number.
+const EXACT: f64 = 9_007_199_254_740_992.0;
 /// Milliseconds that a counter is kept beyond the time when it is as new.
 const SLACK: u64 = 1_000;
 /// The longest TTL: servers add the present to it, and must not overflow.
@@ -91,7 +94,7 @@ pub(super) async fn examine(
             Ok(found) => found,
             Err(trouble) if is_lost(&trouble) => return Err(trouble),
             Err(trouble) => {
-                return Ok(Finding::warning("keys", format!("not looked at: {trouble}"), "allow +pttl +type"));
+                return Ok(Finding::warning("keys", format!("not looked at: {trouble}"), "allow +pttl +type +mget +zrange"));
             }
         };
         let count = keys.count.get_or_insert(0);
@@ -144,7 +147,67 @@ async fn look<'a>(
         };
         found.push((name.as_slice(), kind, immortal));
     }
+    judge(visit, &mut found).await?;
     Ok(found)
+}
+
+/// Looks at what the keys hold, for others may use names like ours: what no algorithm has written is odd.
+async fn judge(visit: &mut Visit, found: &mut [(&[u8], Kind, bool)]) -> Result<(), Trouble> {
+    // With what the store's user may do already.
+    let mut commands = redis::pipe();
+    for (name, kind, _) in found.iter() {
+        match kind {
+            Kind::Counter => {
+                commands.cmd("MGET").arg(name);
+            }
+            Kind::Entries => {
+                commands.cmd("MGET").arg(counter_of(name));
+                commands.cmd("ZRANGE").arg(name).arg(0).arg(SAMPLED).arg("WITHSCORES");
+                commands.cmd("ZRANGE").arg(name).arg(-SAMPLED).arg(-1).arg("WITHSCORES");
+            }
+            Kind::Odd => {}
+        }
+    }
+    let mut answers = visit.ask_all(&commands).await?.into_iter();
+    // What is no string or no set by now has changed meanwhile, and is somebody else's.
+    let mut next = || match answers.next() {
+        Some(Err(trouble)) if is_forbidden(&trouble) => Err(trouble),
+        answer => Ok(answer.and_then(Result::ok)),
+    };
+    for (_, kind, _) in found {
+        let ours = match kind {
+            Kind::Counter => next()?.and_then(state).is_none_or(|held| state_of(&held).is_some()),
+            Kind::Entries => {
+                let (counter, first, last) = (next()?, next()?, next()?);
+                let is_log = |held: Vec<u8>| matches!(state_of(&held), Some(State::SlidingLog { .. }));
+                let of_a_log = counter.and_then(state).is_none_or(is_log);
+                of_a_log && [first, last].iter().all(|entries| entries.as_ref().is_some_and(are_entries))
+            }
+            Kind::Odd => continue,
+        };
+        if !ours {
+            *kind = Kind::Odd;
+        }
+    }
+    Ok(())
+}
+
+/// The counter that the entries of a log belong to.
+fn counter_of(name: &[u8]) -> Vec<u8> {
+    let (before, after) = name.split_at(name.iter().position(|byte| *byte == b'}').unwrap_or(name.len()));
+    [before, b"}", after.strip_prefix(b"}.log").unwrap_or_default()].concat()
+}
+
+/// Whether these are entries of a log: numbered, and scored by moments. Microseconds since 1970 have had sixteen digits
+/// since 2001: ranks, counts and seconds are no moments.
+fn are_entries(held: &Value) -> bool {
+    let entries = redis::from_redis_value_ref::<Vec<(Vec<u8>, f64)>>(held);
+    entries.is_ok_and(|entries| {
+        let numbered = |member: &[u8]| !member.is_empty() && member.iter().all(u8::is_ascii_digit);
+        let moment = |score: f64| score.fract() == 0.0 && (1e15..EXACT).contains(&score);
+        // There are none if the key is gone.
+        entries.iter().all(|(member, score)| numbered(member) && moment(*score))
+    })
 }
 
 /// `prefix:{subject}:rule` is a counter and a string, `prefix:{subject}.log:rule` the entries of a log and a sorted set.
@@ -161,32 +224,30 @@ fn kind_of(prefix: &str, name: &[u8], kind: &str) -> Kind {
 /// Gives a key its TTL, unless a request has been faster. Whether it was needed.
 async fn mend(visit: &mut Visit, name: &[u8], kind: Kind, longest: Duration, now: Moment) -> Result<bool, Trouble> {
     const MEND: &str = "return redis.call('PTTL', KEYS[1]) == -1 and redis.call('PEXPIRE', KEYS[1], ARGV[1]) or 0";
-    // With what the store's user may do already.
     let clear = if kind == Kind::Entries {
         let held = visit.ask(redis::cmd("ZRANGE").arg(name).arg(-1).arg(-1).arg("WITHSCORES")).await?;
         newest(&held).map(|newest| newest.plus_micros(micros(longest)))
     } else {
         let held = visit.ask(redis::cmd("MGET").arg(name)).await?;
-        state(held).and_then(|state| clear_at(&state, longest))
+        state(held).and_then(|held| clear_at(&state_of(&held)?, longest))
     };
-    let ttl = match clear {
-        Some(clear) => clear.micros_since(now).div_ceil(1_000).saturating_add(SLACK).min(LONGEST),
-        None => micros(UNREADABLE) / 1_000,
-    };
+    // It is gone, or something else meanwhile.
+    let Some(clear) = clear else { return Ok(false) };
+    let ttl = clear.micros_since(now).div_ceil(1_000).saturating_add(SLACK).min(LONGEST);
     let mended = visit.ask(redis::cmd("EVAL").arg(MEND).arg(1).arg(name).arg(ttl)).await?;
     Ok(mended == Value::Int(1))
 }
 
-/// When a counter of this state is as new, as `lua/state.lua` describes states. Only a sliding window holds how long it
-/// is; what the others hold is from one moment, and the longest quota takes so long from there.
-fn clear_at(state: &str, longest: Duration) -> Option<Moment> {
-    let (letter, numbers) = state.split_at_checked(1)?;
-    let numbers: Vec<u64> = numbers.split(' ').map(|number| number.parse().ok()).collect::<Option<_>>()?;
-    let after = |at: u64| Moment::from_micros(at).plus_micros(micros(longest));
-    match (letter, numbers.as_slice()) {
-        ("t", [_, at, _]) | ("f", [_, at]) | ("l", [_, at, _]) => Some(after(*at)),
-        ("s", [_, _, at, window]) => {
-            let start = at.checked_sub(at.checked_rem(*window)?)?;
+/// When a counter of this state is as new. Only a sliding window holds how long it is; what the others hold is from one
+/// moment, and the longest quota takes so long from there.
+fn clear_at(state: &State, longest: Duration) -> Option<Moment> {
+    match *state {
+        State::TokenBucket { at, .. } | State::FixedWindow { at, .. } | State::SlidingLog { newest: at, .. } => {
+            Some(at.plus_micros(micros(longest)))
+        }
+        State::SlidingWindow { at, window, .. } => {
+            let at = at.as_micros();
+            let start = at.checked_sub(at.checked_rem(window)?)?;
             Some(Moment::from_micros(start).plus_micros(window.saturating_mul(2)))
         }
         _ => None,
@@ -199,8 +260,8 @@ fn newest(held: &Value) -> Option<Moment> {
     (score >= 0.0).then_some(Moment::from_micros(score as u64))
 }
 
-fn state(held: Value) -> Option<String> {
-    let [state] = redis::from_redis_value::<[Option<String>; 1]>(held).ok()?;
+fn state(held: Value) -> Option<Vec<u8>> {
+    let [state] = redis::from_redis_value::<[Option<Vec<u8>>; 1]>(held).ok()?;
     state
 }
 
@@ -292,7 +353,36 @@ mod tests {
             ("", None),
             ("é", None),
         ] {
-            assert_eq!(clear_at(state, DAY), clear.map(Moment::from_micros), "{state:?}");
+            let found = state_of(state.as_bytes()).and_then(|state| clear_at(&state, DAY));
+            assert_eq!(found, clear.map(Moment::from_micros), "{state:?}");
+        }
+    }
+
+    #[test]
+    fn the_entries_of_a_log_belong_to_its_counter() {
+        assert_eq!(counter_of(b"aforo:{a}.log:login"), b"aforo:{a}:login");
+        assert_eq!(counter_of(b"aforo:{a}.log:.log:}"), b"aforo:{a}:.log:}");
+    }
+
+    #[test]
+    fn entries_are_numbered_and_scored_by_moments() {
+        let held = |member: &str, score: &str| {
+            let bulk = |text: &str| Value::BulkString(text.as_bytes().to_vec());
+            Value::Array(vec![bulk(member), bulk(score)])
+        };
+        assert!(are_entries(&held("17", "1764547200000000")));
+        for (member, score) in [
+            ("ann", "1764547200000000"),
+            ("", "1764547200000000"),
+            ("17", "1764547200"),
+            ("17", "1764547200000"),
+            ("17", "3"),
+            ("17", "1764547200000000.5"),
+            ("17", "9007199254740992"),
+            ("17", "-1764547200000000"),
+            ("17", "inf"),
+        ] {
+            assert!(!are_entries(&held(member, score)), "{member} {score}");
         }
     }
 
