@@ -154,7 +154,9 @@ fn rules(meeting: Meeting<'_>, descriptor: &Descriptor<'_>) -> (Vec<Value>, Vec<
             });
             (rules.collect(), uncounted.collect(), None)
         }
-        Err(missing) => (Vec::new(), Vec::new(), Some(format!("the request lacks {missing}"))),
+        Err(missing) => {
+            (Vec::new(), Vec::new(), Some(format!("the request lacks the fact `{missing}`, and a rule insists on it")))
+        }
     }
 }
 
@@ -195,13 +197,14 @@ fn text(explained: &Value) -> String {
         word("route", "none: the rules for everything else"),
         explained.get("exempt").and_then(Value::as_str).map_or("no".to_owned(), |by| format!("yes: {by}")),
     );
-    if let Some(missing) = explained.get("missing").and_then(Value::as_str) {
+    let missing = explained.get("missing").and_then(Value::as_str);
+    if let Some(missing) = missing {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "refused   403: {missing}");
     }
     let rules = explained.get("rules").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let uncounted = explained.get("uncounted").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    if rules.is_empty() && uncounted.is_empty() {
+    if rules.is_empty() && uncounted.is_empty() && missing.is_none() {
         text.push_str("rules     none\n");
     }
     for rule in rules {

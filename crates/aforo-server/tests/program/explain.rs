@@ -139,6 +139,16 @@ rules:
 }
 
 #[test]
+fn a_fact_that_a_rule_insists_on_is_named_and_the_request_refused() {
+    let folder = Folder::new();
+    let file =
+        folder.write("policy.yaml", "rules: { each: { quota: 5/s, per: \"header:x-shop\", when_missing: deny } }\n");
+    let said = text(&run(&["explain", "GET", "/", "--config", file.to_str().unwrap()]).stdout);
+    let refused = "refused   403: the request lacks the fact `header:x-shop`, and a rule insists on it\n";
+    assert!(said.ends_with(refused), "{said}");
+}
+
+#[test]
 fn a_header_from_a_peer_that_is_not_trusted_is_told_to_have_no_effect() {
     let explained = explain(&["GET", "/", "-H", "X-Forwarded-For: 203.0.113.7", "--peer", "198.51.100.1"]);
     assert_eq!(explained["client_ip"], "198.51.100.1");
