@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use aforo_testkit::servers::RedisServer;
+use aforo_testkit::servers::{RedisCluster, RedisServer};
 
 use crate::stand::{Api, Folder, Program, Request, run, text, until};
 
@@ -137,6 +137,62 @@ fn where_every_rule_denies_without_redis_the_program_is_not_ready() {
 }
 
 #[test]
+fn a_redis_that_answers_and_will_not_write_is_told_as_trouble() {
+    let (folder, server) = (Folder::new(), RedisServer::with(&["--maxmemory-policy", "noeviction"]));
+    let program = connected(Program::under(&folder.write("policy.yaml", &policy(&server))));
+    let denying = format!(
+        "{}store: {{ url: \"{}\", when_down: deny }}\nrules: {{ each: {{ quota: 5/s }} }}\n",
+        Api::start().gateway(),
+        server.url()
+    );
+    let strict = connected(Program::under(&folder.write("strict.yaml", &denying)));
+    server.set("maxmemory", "1");
+    for program in [&program, &strict] {
+        // It takes a request to find out.
+        let _ = status(program, "/");
+        until("it is hindered", || (program.status()["store"]["state"] == "hindered").then_some(()));
+    }
+    let shown = program.status();
+    assert_eq!(shown["store"]["breaker_open"], false);
+    assert!(shown["store"]["trouble"].as_str().unwrap().contains("OOM"), "{shown}");
+    assert_eq!((&shown["store"]["errors"]["other"], &shown["store"]["errors"]["not_asked"]), (&1.into(), &0.into()));
+    let degraded = Request::get("/readyz").to(program.admin());
+    assert_eq!(degraded.status, 200);
+    assert!(degraded.body.starts_with("degraded: policy 1, store redis is hindered for "), "{}", degraded.body);
+    assert!(degraded.body.contains("OOM") && degraded.body.contains("; meanwhile rules "), "{}", degraded.body);
+    let page = Request::get("/").to(program.admin()).body;
+    assert!(page.contains("Redis is hindered for"), "{page}");
+    assert_eq!(Request::get("/readyz").to(strict.admin()).status, 503);
+    server.set("maxmemory", "0");
+    for program in [&program, &strict] {
+        until("it is ready", || Request::get("/readyz").to(program.admin()).body.starts_with("ready").then_some(()));
+    }
+}
+
+#[test]
+fn a_cluster_without_one_of_its_primaries_is_degraded_and_names_it() {
+    let (folder, cluster) = (Folder::new(), RedisCluster::with(3, &["--cluster-require-full-coverage", "no"]));
+    let rules = format!(
+        "{}store: {{ url: \"{}\", when_down: deny }}\nrules: {{ each: {{ quota: 5/s }} }}\n",
+        Api::start().gateway(),
+        cluster.url()
+    );
+    let program = connected(Program::under(&folder.write("policy.yaml", &rules)));
+    let gone = &cluster.nodes()[1];
+    gone.kill();
+    let ready = until("it is noticed", || {
+        let ready = Request::get("/readyz").to(program.admin());
+        ready.body.starts_with("degraded").then_some(ready)
+    });
+    assert_eq!(ready.status, 200, "two of three go on");
+    assert!(ready.body.contains(&format!("127.0.0.1:{} is down: ", gone.port())), "{}", ready.body);
+    for node in cluster.nodes() {
+        node.kill();
+    }
+    until("none is left", || (Request::get("/readyz").to(program.admin()).status == 503).then_some(()));
+}
+
+#[test]
 fn a_store_named_in_the_call_takes_the_place_of_the_files() {
     let (folder, server) = (Folder::new(), RedisServer::start());
     // On the file's terms: its timeout is long enough for a busy machine.
@@ -185,6 +241,13 @@ fn explain_looks_at_the_live_counters_and_takes_nothing() {
     }
     let json: serde_json::Value = serde_json::from_slice(&explain("--json").stdout).unwrap();
     assert_eq!(json["rules"][0]["live"]["remaining"], 7);
+    for _ in 3..10 {
+        assert_eq!(status(&program, "/"), 200);
+    }
+    let output = run(&["explain", "GET", "/", "--live", "--config", file.to_str().unwrap()]);
+    let said = text(&output.stdout);
+    // Six minutes each, as a person reads it.
+    assert!(said.contains("now 0 of 10 left: it fits in ") && said.contains("m ") && !said.contains(" ms"), "{said}");
     server.kill();
     let output = explain("--json");
     assert_eq!(output.status.code(), Some(1));
