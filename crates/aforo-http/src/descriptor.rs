@@ -46,7 +46,7 @@ impl<'r> Descriptor<'r> {
     ) -> Descriptor<'r> {
         let (settings, clients) = (policy.paths(), policy.clients());
         let forms = normal_forms(if target.path().is_empty() { "/" } else { target.path() });
-        let (mut path, mut other_path) = (forms.normal, forms.unresolved);
+        let (mut path, mut other_path) = (forms.normal, forms.other);
         if settings.case_insensitive {
             path = lower_case(path);
             other_path = other_path.map(|path| path.to_ascii_lowercase());
@@ -107,12 +107,18 @@ fn values<'r>(fields: &'r HeaderMap, name: &str) -> impl Iterator<Item = &'r [u8
 }
 
 /// The method that the upstream may see in place of POST, if it obeys a header that says so. Which methods it obeys, and
-/// which of several lines, is its own affair, so that the request meets what both methods meet.
+/// which of several, is its own affair, so that the request meets what both methods meet. Of several that are named, in a
+/// list or in lines, the first that changes anything is taken: the others hide it.
 fn overridden(method: &Method, fields: &HeaderMap, settings: &Paths) -> Option<String> {
-    let name = settings.method_override.as_deref()?;
-    let value = fields.get(name).filter(|_| method == Method::POST)?.to_str().ok()?.trim();
-    let meant = value.to_ascii_uppercase();
-    Method::from_bytes(meant.as_bytes()).is_ok().then_some(meant)
+    let name = settings.method_override.as_deref().filter(|_| method == Method::POST)?;
+    let lines = fields.get_all(name).iter().filter_map(|line| line.to_str().ok());
+    let mut named = lines
+        .flat_map(|line| line.split(','))
+        .map(|named| named.trim().to_ascii_uppercase())
+        .filter(|named| Method::from_bytes(named.as_bytes()).is_ok());
+    let first = named.next()?;
+    let harmless = |named: &str| matches!(named, "GET" | "HEAD" | "OPTIONS" | "POST");
+    if harmless(&first) { named.find(|named| !harmless(named)).or(Some(first)) } else { Some(first) }
 }
 
 /// Some servers take `post` for POST.

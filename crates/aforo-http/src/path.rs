@@ -16,8 +16,9 @@ pub struct Paths<'p> {
     /// The normal form.
     pub normal: Cow<'p, str>,
     /// The form for a server that resolves no dot segments, strips no parameters and takes no encoded slash for a
-    /// slash, if that is another.
-    pub unresolved: Option<String>,
+    /// slash, if that is another. Of a path that begins with two slashes, the form for a server that takes what
+    /// follows them for a host, as the URL standard does of a reference.
+    pub other: Option<String>,
 }
 
 /// The forms of a path that starts with a slash and has no query.
@@ -27,15 +28,26 @@ pub struct Paths<'p> {
 /// for spelling in ["/api/login", "//api/./login/", "/%61pi/x/%2e%2e/login", "/api;v=1/login;x", "/api%2Flogin"] {
 ///     assert_eq!(normal_forms(spelling).normal, "/api/login");
 /// }
-/// assert_eq!(normal_forms("/api/x/../login").unresolved.as_deref(), Some("/api/x/../login"));
+/// assert_eq!(normal_forms("/api/x/../login").other.as_deref(), Some("/api/x/../login"));
+/// assert_eq!(normal_forms("//x/api/login").other.as_deref(), Some("/api/login"));
 /// ```
 pub fn normal_forms(path: &str) -> Paths<'_> {
     if is_normal(path) {
-        return Paths { normal: Cow::Borrowed(path), unresolved: None };
+        return Paths { normal: Cow::Borrowed(path), other: None };
     }
     let normal = resolve(&decode_once(path, Slash::Decoded));
-    let unresolved = collapse(&decode_once(path, Slash::Kept));
-    Paths { unresolved: Some(unresolved).filter(|other| *other != normal), normal: Cow::Owned(normal) }
+    let other = match behind_host(path) {
+        Some(rest) => resolve(&decode_once(rest, Slash::Decoded)),
+        None => collapse(&decode_once(path, Slash::Kept)),
+    };
+    Paths { other: Some(other).filter(|other| *other != normal), normal: Cow::Owned(normal) }
+}
+
+/// What is left of a path that begins with two slashes, of either kind, if the next segment is a host.
+fn behind_host(path: &str) -> Option<&str> {
+    let host = path.strip_prefix(['/', '\\'])?.strip_prefix(['/', '\\'])?;
+    let host = host.trim_start_matches(['/', '\\']);
+    Some(host.find(['/', '\\']).and_then(|end| host.get(end..)).unwrap_or("/"))
 }
 
 /// What `%2F` and `%5C` are.

@@ -81,10 +81,19 @@ fn no_path_that_a_server_may_not_resolve_gets_around_a_limit() {
     let free = Route::new("* /free".parse::<Match>().unwrap(), []);
     let mut stand = Stand::of(Parts { rules, exemptions, routes: vec![free], ..Parts::default() });
     assert_eq!(stand.get("/api/x").status, StatusCode::OK);
-    for path in ["/api/x/../../health", "/api/x/..;/..;/health", "/api/x/%2e%2e/%2e%2e/health", "/api/x/../../free"] {
+    for path in [
+        "/api/x/../../health",
+        "/api/x/..;/..;/health",
+        "/api/x/%2e%2e/%2e%2e/health",
+        "/api/x/../../free",
+        // A host to some, with another path behind it.
+        "//health",
+        "//health/api/x",
+        "//x/health",
+    ] {
         assert_eq!(stand.get(path).status, StatusCode::TOO_MANY_REQUESTS, "{path}");
     }
-    for path in ["/health", "/health/", "//health", "/%68ealth", "/free"] {
+    for path in ["/health", "/health/", "/health//", "/%68ealth", "/free"] {
         assert_eq!(stand.get(path).status, StatusCode::OK, "{path}");
     }
 }
@@ -111,9 +120,16 @@ fn a_method_that_a_header_brings_meets_its_own_limit_too() {
     let paths = Paths { method_override: Some("x-http-method-override".into()), ..Paths::default() };
     let mut stand = Stand::of(Parts { routes: vec![delete], paths, ..Parts::default() });
     assert_eq!(stand.send(request("DELETE", "/item")).status, StatusCode::OK);
-    let mut overridden = request("POST", "/item");
-    overridden.headers_mut().append("x-http-method-override", "DELETE".parse().unwrap());
-    assert_eq!(stand.send(overridden).status, StatusCode::TOO_MANY_REQUESTS);
+    // Of a list, some take the first; of several lines, some the last.
+    for lines in
+        [&["DELETE"][..], &["DELETE, x"], &["DELETE,"], &["GET, delete"], &["GET", "DELETE"], &["", "POST", "DELETE"]]
+    {
+        let mut overridden = request("POST", "/item");
+        for line in lines {
+            overridden.headers_mut().append("x-http-method-override", line.parse().unwrap());
+        }
+        assert_eq!(stand.send(overridden).status, StatusCode::TOO_MANY_REQUESTS, "{lines:?}");
+    }
 }
 
 /// A service that must be asked whether it is ready before each call, and whose clones are not.
