@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use aforo_core::Origin;
 use aforo_http::Descriptor;
@@ -178,6 +179,12 @@ fn identity(explained: &Value) -> String {
     who
 }
 
+/// A wait, from a second on in whole seconds, so that who waits that long does not come too early.
+fn lasting(millis: u64) -> humantime::FormattedDuration {
+    let millis = if millis < 1_000 { millis } else { millis.div_ceil(1_000).saturating_mul(1_000) };
+    humantime::format_duration(Duration::from_millis(millis))
+}
+
 fn text(explained: &Value) -> String {
     let word = |name: &str, none: &str| match explained.get(name) {
         Some(Value::String(word)) => word.clone(),
@@ -224,7 +231,7 @@ fn text(explained: &Value) -> String {
             let (left, limit) = (number("remaining").unwrap_or_default(), number("limit").unwrap_or_default());
             let _ = match (look.get("allowed").and_then(Value::as_bool), number("retry_after_ms")) {
                 (Some(true), _) => writeln!(text, "          now {left} of {limit} left: it would pass"),
-                (_, Some(wait)) => writeln!(text, "          now {left} of {limit} left: it fits in {wait} ms"),
+                (_, Some(wait)) => writeln!(text, "          now {left} of {limit} left: it fits in {}", lasting(wait)),
                 (_, None) => writeln!(text, "          now {left} of {limit} left: it can never fit"),
             };
         }

@@ -3,6 +3,7 @@
 use aforo::Counters;
 use aforo_core::{Hits, Op, Store, Verdict};
 use aforo_policy::StoreSettings;
+use aforo_redis::State;
 use serde_json::{Value, json};
 
 use super::Failure;
@@ -26,7 +27,7 @@ pub(super) fn look(settings: &StoreSettings, hits: &Hits) -> Result<Vec<Value>, 
         let trouble = || {
             let health = counters.redis().map(|store| store.health().state);
             match health {
-                Some(aforo_redis::State::Down { trouble, .. }) => trouble,
+                Some(State::Down { trouble, .. } | State::Hindered { trouble, .. }) => trouble,
                 _ => "no answer in time; store.timeout says how long that is".to_owned(),
             }
         };

@@ -68,6 +68,22 @@ fn an_address_that_is_none_is_told_without_its_password() {
 }
 
 #[test]
+fn what_is_wrong_with_the_name_of_a_store_is_what_the_help_is_about() {
+    for (store, prefix, name, help) in [
+        ("redis://localhost", "{a}", "prefix", "`aforo`"),
+        ("redis-cluster://localhost/3", "a", "address", "a cluster has database 0 alone"),
+        ("redis-sentinel://localhost", "a", "address", "redis-sentinel://host/SERVICE"),
+        ("redis://::1:6379", "a", "address", "[::1]:6379"),
+        ("rediss://localhost?ca_file=/no/such.pem", "a", "address", "name a PEM file"),
+    ] {
+        let (code, report) = as_json(&["--store", store, "--prefix", prefix]);
+        let finding = &report["findings"][0];
+        assert_eq!((code, &finding["name"]), (Some(1), &json!(name)), "{report:#}");
+        assert!(finding["help"].as_str().unwrap().contains(help), "{report:#}");
+    }
+}
+
+#[test]
 fn the_store_of_a_policy_is_examined_with_its_prefix_and_its_longest_window() {
     let server = RedisServer::start();
     let now = server.command(&["TIME"]).list()[0].integer();
