@@ -14,10 +14,13 @@ use aforo_redis::{Address, RedisStore, Settings};
 /// Where counters are kept, as a policy file says.
 ///
 /// ```no_run
-/// use aforo::{Counters, File};
+/// use std::path::Path;
+///
+/// use aforo::{Counters, File, Process};
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// let file = File::read("aforo.yaml", &std::fs::read_to_string("aforo.yaml")?, &Process::beside("aforo.yaml".as_ref()))?;
+/// let text = std::fs::read_to_string("aforo.yaml")?;
+/// let file = File::read("aforo.yaml", &text, &Process::beside(Path::new("aforo.yaml")))?;
 /// let limiter = Counters::open(&file.store)?.limiter(file.policy);
 /// # let _ = limiter;
 /// # Ok(())
