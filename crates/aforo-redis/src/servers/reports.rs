@@ -89,7 +89,8 @@ impl Changes {
         match latest.as_mut() {
             // Being connected to is on the way to one or the other.
             _ if matches!(standing, Standing::Connecting) => return None,
-            Some(told) if !changed && told.standing.is_like(standing) => return None,
+            // Connections that were replaced are no news.
+            Some(told) if told.standing.is_like(standing) && (!changed || told.left_out == 0) => return None,
             Some(told) if now.saturating_duration_since(told.at) < AT_MOST_EVERY => {
                 told.left_out += u64::from(changed);
                 return None;
@@ -117,6 +118,8 @@ mod tests {
         let left_out =
             |standing: &Standing, changed, now| changes.due(standing, changed, now).map(|(_, left_out)| left_out);
         assert_eq!(left_out(&Standing::Answering, true, start), Some(0));
+        assert_eq!(left_out(&Standing::Connecting, true, start), None);
+        assert_eq!(left_out(&Standing::Answering, true, start), None);
         for _ in 0..50 {
             assert_eq!(left_out(&down(), true, start), None);
             assert_eq!(left_out(&Standing::Answering, true, start), None);
