@@ -143,7 +143,8 @@ fn aforo(server: &RedisServer, seconds: Duration, quota: Quota, clients: u32, ru
                     // A few at a time, for the clock is not free.
                     for _ in 0..16 {
                         number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                        let _ = store.decide(Op::Take, &hits(number / 7 % clients, quota, rules)).await.expect("an answer");
+                        let _ =
+                            store.decide(Op::Take, &hits(number / 7 % clients, quota, rules)).await.expect("an answer");
                         answers += 1;
                     }
                     tokio::task::yield_now().await;
@@ -203,7 +204,8 @@ fn median(mut numbers: Vec<f64>) -> f64 {
 }
 
 fn spread(numbers: Vec<f64>, digits: usize) -> String {
-    let (least, most) = numbers.iter().fold((f64::MAX, f64::MIN), |(least, most), &one| (least.min(one), most.max(one)));
+    let (least, most) =
+        numbers.iter().fold((f64::MAX, f64::MIN), |(least, most), &one| (least.min(one), most.max(one)));
     if least.is_nan() || most < least {
         return "–".to_owned();
     }

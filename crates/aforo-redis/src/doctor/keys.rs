@@ -94,7 +94,11 @@ pub(super) async fn examine(
             Ok(found) => found,
             Err(trouble) if is_lost(&trouble) => return Err(trouble),
             Err(trouble) => {
-                return Ok(Finding::warning("keys", format!("not looked at: {trouble}"), "allow +pttl +type +mget +zrange"));
+                return Ok(Finding::warning(
+                    "keys",
+                    format!("not looked at: {trouble}"),
+                    "allow +pttl +type +mget +zrange",
+                ));
             }
         };
         let count = keys.count.get_or_insert(0);
