@@ -1,19 +1,21 @@
 //! Files that a policy file names, and what is wrong with them.
 
+use std::io;
 use std::path::Path;
 
 use super::mistake::{Found, Place};
 use super::node::Node;
-use super::surroundings::{LARGEST, Surroundings};
+use super::surroundings::{LARGEST, Surroundings, too_large};
 
 /// The content of the file that a value names. If it cannot be read, that is told at the value.
 pub(super) fn bytes(node: &Node, around: &dyn Surroundings, found: &mut Found<'_>) -> Option<Vec<u8>> {
     let name = node.text()?;
     match read(name, around) {
         Ok(bytes) => Some(bytes),
-        Err(reason) => {
-            let help = "name a file by its whole path, or by its path from the policy's folder";
-            found.add(node.place, format!("the file `{name}` cannot be read: {reason}"), help);
+        Err(error) => {
+            let by_path = "name a file by its whole path, or by its path from the policy's folder";
+            let help = help(&error).unwrap_or(by_path);
+            found.add(node.place, format!("the file `{name}` cannot be read: {error}"), help);
             None
         }
     }
@@ -31,11 +33,17 @@ pub(super) fn text(node: &Node, around: &dyn Surroundings, found: &mut Found<'_>
 }
 
 /// All of a file, or why it cannot be read.
-pub(super) fn read(name: &str, around: &dyn Surroundings) -> Result<Vec<u8>, String> {
-    match around.file(Path::new(name)) {
-        Ok(bytes) if bytes.len() > LARGEST => Err("it is larger than 4 MiB".to_owned()),
-        Ok(bytes) => Ok(bytes),
-        Err(error) => Err(error.to_string()),
+pub(super) fn read(name: &str, around: &dyn Surroundings) -> io::Result<Vec<u8>> {
+    around.file(Path::new(name)).and_then(|bytes| if bytes.len() > LARGEST { Err(too_large()) } else { Ok(bytes) })
+}
+
+/// What helps if a file is there, and is none that can be read.
+pub(super) fn help(error: &io::Error) -> Option<&'static str> {
+    match error.kind() {
+        io::ErrorKind::FileTooLarge => Some("split it, and name each part in an entry of its own"),
+        io::ErrorKind::InvalidInput => Some("name a regular file: from a pipe or a device it could not be read again"),
+        io::ErrorKind::IsADirectory => Some("name a file in it"),
+        _ => None,
     }
 }
 

@@ -43,16 +43,21 @@ pub(super) fn networks(node: &Node, around: &dyn Surroundings, found: &mut Found
             }
         } else {
             match beside::read(text, around) {
-                Ok(bytes) => all.extend(listed(text, &bytes, found)),
-                Err(reason) => found.add_invalid(item.place, &networks::no_such(text, &reason)),
+                Ok(bytes) => all.extend(listed(item, text, &bytes, found)),
+                Err(error) => match beside::help(&error) {
+                    Some(help) => {
+                        found.add(item.place, format!("the file `{text}` cannot be read: {error}"), help);
+                    }
+                    None => found.add_invalid(item.place, &networks::no_such(text, &error.to_string())),
+                },
             }
         }
     }
     all.into_iter().collect()
 }
 
-/// The networks that a file lists, one a line.
-fn listed(name: &str, bytes: &[u8], found: &mut Found<'_>) -> Vec<ipnet::IpNet> {
+/// The networks that a file lists, one a line. One that lists none was emptied by mistake, or is not yet written.
+fn listed(item: &Node, name: &str, bytes: &[u8], found: &mut Found<'_>) -> Vec<ipnet::IpNet> {
     let text = String::from_utf8_lossy(bytes);
     let mut within = Found::in_text(&text);
     let networks = beside::lines(&text).filter_map(|(place, line)| match networks::read(line) {
@@ -62,7 +67,14 @@ fn listed(name: &str, bytes: &[u8], found: &mut Found<'_>) -> Vec<ipnet::IpNet> 
             None
         }
     });
-    let networks = networks.collect();
+    let networks: Vec<_> = networks.collect();
+    if networks.is_empty() && within.is_empty() {
+        found.add(
+            item.place,
+            format!("the file `{name}` lists no network"),
+            "write one a line, or do not name the file",
+        );
+    }
     found.take_in(name, within);
     networks
 }

@@ -9,8 +9,8 @@ use super::settings::{InvalidStore, StoreSettings};
 use crate::digest::sha256;
 use crate::{Identify, InvalidProof, Proof};
 
-/// The largest file that is read, in bytes.
-pub(super) const LARGEST: usize = 4 << 20;
+/// The largest file that is read, in bytes: half a million API keys.
+pub(super) const LARGEST: usize = 64 << 20;
 
 /// Where a policy file finds what it asks for and does not hold.
 pub trait Surroundings {
@@ -105,19 +105,46 @@ impl Surroundings for Process {
     }
 }
 
-/// All of a file, if it is not too large. What has no end, as some devices, is not read to it.
+/// All of a file, if it is a regular one and not too large. Who opens a pipe may wait for ever, and some devices have no
+/// end.
 fn content(path: &Path) -> io::Result<Vec<u8>> {
+    let kind = fs::metadata(path)?;
+    if kind.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
+    }
+    if !kind.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+    }
     let mut bytes = Vec::new();
     fs::File::open(path)?.take(LARGEST as u64 + 1).read_to_end(&mut bytes)?;
-    if bytes.len() > LARGEST {
-        return Err(io::Error::other("it is larger than 4 MiB"));
-    }
-    Ok(bytes)
+    if bytes.len() > LARGEST { Err(too_large()) } else { Ok(bytes) }
+}
+
+pub(super) fn too_large() -> io::Error {
+    io::Error::new(io::ErrorKind::FileTooLarge, "it is larger than 64 MiB")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_is_not_read_and_a_link_to_a_file_is() {
+        let beside = Process::beside(Path::new("policy.yaml"));
+        assert_eq!(beside.file(Path::new("/dev/null")).unwrap_err().to_string(), "it is no regular file");
+        let file = std::env::temp_dir().join(format!("aforo-linked-{}", std::process::id()));
+        let link = file.with_extension("link");
+        fs::write(&file, "10.0.0.0/8").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        assert_eq!(beside.file(&link).unwrap(), b"10.0.0.0/8");
+        fs::remove_file(&link).unwrap();
+        // A socket, like a pipe, is in the file system and holds nothing: who opens a pipe waits for somebody to write.
+        let _listener = std::os::unix::net::UnixListener::bind(&link).unwrap();
+        assert_eq!(beside.file(&link).unwrap_err().to_string(), "it is no regular file");
+        fs::remove_file(&link).unwrap();
+        fs::remove_file(&file).unwrap();
+    }
 
     #[test]
     fn a_file_that_was_read_and_is_another_now_has_changed() {
@@ -141,7 +168,8 @@ mod tests {
         fs::remove_file(&file).unwrap();
         assert!(!with_file.has_changed(), "it is being replaced");
         fs::write(&file, vec![b'#'; LARGEST + 1]).unwrap();
-        assert_eq!(with_file.file(&file).unwrap_err().to_string(), "it is larger than 4 MiB");
+        assert_eq!(with_file.file(&file).unwrap_err().to_string(), "it is larger than 64 MiB");
+        assert_eq!(with_file.file(&folder).unwrap_err().to_string(), "it is a folder");
         fs::remove_dir_all(&folder).unwrap();
     }
 }
