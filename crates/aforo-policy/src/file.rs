@@ -11,6 +11,7 @@ mod exempt;
 mod field;
 mod fields;
 mod identity;
+mod masked;
 mod mistake;
 mod node;
 mod outage;
@@ -80,6 +81,11 @@ impl File {
         // Editors on some systems begin a file with a byte order mark. It is no part of the text.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut found = Found::in_text(text);
+        if text.len() > LARGEST {
+            let start = Place { line: 1, column: 1, width: 1 };
+            found.add(start, "the file is larger than 4 MiB", "is it a policy? Leave out what is not");
+            return Err(Mistakes { file: name.to_owned(), all: found.in_order() });
+        }
         let environment = |name: &str| around.value(name);
         let file = node::read(text, &environment, BEGINNING, &mut found)
             .and_then(|file| compile(&file, text, around, &mut found));
@@ -103,13 +109,15 @@ impl File {
                 let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
                 let message = "here is a byte that is no UTF-8".to_owned();
                 let help = "save the file as UTF-8".to_owned();
-                let mistake = Mistake::new(Place { line, column, width: 1 }, "", message, help);
+                let mistake = Mistake::new(Place { line, column, width: 1 }, "", true, message, help);
                 Err(Mistakes { file: name.to_owned(), all: vec![mistake] })
             }
         }
     }
 }
 
+/// The largest policy file, in bytes.
+const LARGEST: usize = 4 << 20;
 /// How a policy file begins.
 const BEGINNING: &str = "begin with `rules:`, for example rules: { each: { quota: 20/s } }";
 

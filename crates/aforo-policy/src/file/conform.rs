@@ -3,7 +3,7 @@
 use super::field::{Field, Kind, Need, Section};
 use super::mistake::Found;
 use super::node::{Entry, Node, Value};
-use super::{secrets, text};
+use super::{reference, secrets, text};
 use crate::Invalid;
 use crate::names::nearest;
 
@@ -40,12 +40,13 @@ fn asks_for_later(section: &Section, node: &Node) -> bool {
 
 fn unknown(section: &Section, entry: &Entry, found: &mut Found<'_>) {
     let known = section.fields.iter().map(|field| field.name);
-    let help = match nearest(&entry.key, known) {
+    let help = match nearest(&entry.key, known.clone()) {
         Some(name) => format!("did you mean `{name}`?"),
         None => keys(section),
     };
-    // Where a colon is wrong, a URL with its password is read as a key.
-    let key = secrets::printable(&entry.key);
+    let is_alone = entry.value.kind() == "nothing" && nearest(&entry.key, known).is_none();
+    // Where a colon is missing or wrong, a value is read as a key, and may be a secret.
+    let key = if is_alone { "…".to_owned() } else { secrets::printable(&entry.key) };
     found.add(entry.place, format!("{} has no key `{key}`", section.what), help);
 }
 
@@ -73,12 +74,23 @@ fn value(kind: &Kind, key: &str, node: &Node, found: &mut Found<'_>) {
         }
         (Kind::List(kind), Value::List(items)) => items.iter().for_each(|item| value(kind, key, item, found)),
         (Kind::List(_), _) => mismatch(node, &format!("`{key}` is a list"), "write `- ` before each item", found),
-        (kind, Value::Scalar { text, quoted }) => {
+        (kind, Value::Scalar { text, quoted, .. }) => {
             if let Err(invalid) = scalar(kind, key, text, *quoted) {
-                found.add_invalid(node.place, &invalid);
+                nonconforming(kind, key, node, &invalid, found);
             }
         }
         _ => mismatch(node, &format!("`{key}` is a single value"), "write one value after the colon", found),
+    }
+}
+
+/// Reports a single value that is not what its key takes. One that came from elsewhere may be a secret, and is not told.
+fn nonconforming(kind: &Kind, key: &str, node: &Node, invalid: &Invalid, found: &mut Found<'_>) {
+    match &node.value {
+        Value::Scalar { from: Some(from), text, .. } if !text.trim().is_empty() => {
+            let help = format!("set it to what `{key}` takes: {}", reference::words(kind));
+            found.add(node.place, format!("`{key}` cannot be the value of {from}"), help);
+        }
+        _ => found.add_invalid(node.place, invalid),
     }
 }
 
@@ -93,19 +105,19 @@ fn either(kinds: &[Kind], key: &str, node: &Node, found: &mut Found<'_>) {
         return value(kind, key, node, found);
     }
     let single = |kind: &&Kind| !matches!(kind, Kind::Map(_) | Kind::Named { .. } | Kind::List(_));
-    let Value::Scalar { text, quoted } = &node.value else {
+    let Value::Scalar { text, quoted, .. } = &node.value else {
         return mismatch(node, &format!("`{key}` is a single value"), "write one value after the colon", found);
     };
     let mut last = None;
     for kind in kinds.iter().filter(single) {
         match scalar(kind, key, text, *quoted) {
             Ok(()) => return,
-            Err(invalid) => last = Some(invalid),
+            Err(invalid) => last = Some((kind, invalid)),
         }
     }
     match (last, kinds.iter().find(|kind| matches!(kind, Kind::Map(_)))) {
-        (Some(invalid), _) if !matches!(kinds, [Kind::Choice(["false"]), Kind::Map(_)]) => {
-            found.add_invalid(node.place, &invalid);
+        (Some((kind, invalid)), _) if !matches!(kinds, [Kind::Choice(["false"]), Kind::Map(_)]) => {
+            nonconforming(kind, key, node, &invalid, found);
         }
         (_, Some(Kind::Map(section))) => {
             mismatch(node, &format!("`{key}` is a map, or `false`"), &keys(section), found);

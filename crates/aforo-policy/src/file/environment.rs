@@ -42,6 +42,12 @@ pub(super) fn fill(text: &str, value: &dyn Fn(&str) -> Option<String>) -> Result
     Ok(Some(filled))
 }
 
+/// The values that a scalar names, without their defaults.
+pub(super) fn named(text: &str) -> String {
+    let names = text.split("${").skip(1).filter_map(|named| named.split_once('}')?.0.split(":-").next());
+    names.map(|name| format!("${{{name}}}")).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,6 +78,12 @@ mod tests {
             assert_eq!(filled(text), Ok(Some(expected.to_owned())), "{text}");
         }
         assert_eq!(filled("$A {A}"), Ok(None));
+    }
+
+    #[test]
+    fn names_are_told_without_defaults() {
+        assert_eq!(named("a${A}b${B:-two}c"), "${A}${B}");
+        assert_eq!(named("a"), "");
     }
 
     #[test]

@@ -34,6 +34,8 @@ pub struct Mistake {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Excerpt {
     line: String,
+    /// What is meant in it: not where it is in the file, if something before it is not shown.
+    column: usize,
     width: usize,
 }
 
@@ -41,7 +43,8 @@ struct Excerpt {
 const LONGEST: usize = 160;
 
 impl Mistake {
-    pub(super) fn new(place: Place, text: &str, message: String, help: String) -> Mistake {
+    /// A mistake in a text, that may be one that `is_no_yaml`.
+    pub(super) fn new(place: Place, text: &str, is_no_yaml: bool, message: String, help: String) -> Mistake {
         let line = lines(text).nth(place.line.saturating_sub(1));
         // What is missing at the end is looked for behind the last line: it is told at that line's end.
         let (number, column, line) = match (line, lines(text).enumerate().last()) {
@@ -49,8 +52,9 @@ impl Mistake {
             (line, _) => (place.line, place.column, line),
         };
         let fits = line.is_some_and(|line| !line.is_empty() && line.chars().count() <= LONGEST);
-        let shown = secrets::shown(text, number).filter(|_| fits);
-        let excerpt = shown.map(|line| Excerpt { line, width: place.width });
+        let place = Place { line: number, column, ..place };
+        let shown = secrets::shown(text, place, is_no_yaml).filter(|_| fits);
+        let excerpt = shown.map(|(line, Place { column, width, .. })| Excerpt { line, column, width });
         Mistake { file: None, line: number, column, message, help, excerpt }
     }
 }
@@ -71,9 +75,9 @@ impl fmt::Display for Mistake {
             let length = excerpt.line.chars().count();
             writeln!(f, "{margin} |")?;
             writeln!(f, "{number} | {}", excerpt.line.trim_end())?;
-            if self.column <= length + 1 {
-                let carets = excerpt.width.min((length + 1).saturating_sub(self.column)).max(1);
-                writeln!(f, "{margin} | {}{}", " ".repeat(self.column - 1), "^".repeat(carets))?;
+            if excerpt.column <= length + 1 {
+                let carets = excerpt.width.min((length + 1).saturating_sub(excerpt.column)).max(1);
+                writeln!(f, "{margin} | {}{}", " ".repeat(excerpt.column - 1), "^".repeat(carets))?;
             }
         }
         write!(f, "help: {}", self.help)
@@ -124,21 +128,44 @@ impl std::error::Error for Mistakes {}
 /// Mistakes as they are found.
 pub(super) struct Found<'t> {
     text: &'t str,
+    is_no_yaml: bool,
+    /// Values that came from elsewhere, each with what is written in its place.
+    filled: Vec<(String, String)>,
     all: Vec<Mistake>,
 }
 
+/// The shortest value from elsewhere that is looked for in what is said: shorter ones stand there by chance.
+const SHORTEST: usize = 6;
+
 impl<'t> Found<'t> {
     pub(super) fn in_text(text: &'t str) -> Found<'t> {
-        Found { text, all: Vec::new() }
+        Found { text, is_no_yaml: false, filled: Vec::new(), all: Vec::new() }
     }
 
     /// In a text of which no line is to be shown.
     pub(super) fn in_secret() -> Found<'static> {
-        Found { text: "", all: Vec::new() }
+        Found::in_text("")
     }
 
     pub(super) fn add(&mut self, place: Place, message: impl Into<String>, help: impl Into<String>) {
-        self.all.push(Mistake::new(place, self.text, message.into(), help.into()));
+        let untold = |said: String| {
+            self.filled.iter().fold(said, |said, (value, written)| said.replace(value.as_str(), written))
+        };
+        let (message, help) = (untold(message.into()), untold(help.into()));
+        self.all.push(Mistake::new(place, self.text, self.is_no_yaml, message, help));
+    }
+
+    /// Adds where the text stops being YAML.
+    pub(super) fn add_no_yaml(&mut self, place: Place, message: impl Into<String>, help: impl Into<String>) {
+        self.is_no_yaml = true;
+        self.add(place, message, help);
+    }
+
+    /// Takes note of a value that is not to be told, for it came from elsewhere, and of what is written in its place.
+    pub(super) fn take_note(&mut self, value: &str, written: &str) {
+        if value.len() >= SHORTEST {
+            self.filled.push((value.to_owned(), written.to_owned()));
+        }
     }
 
     pub(super) fn add_invalid(&mut self, place: Place, invalid: &crate::Invalid) {

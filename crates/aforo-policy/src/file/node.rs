@@ -6,7 +6,6 @@
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput};
 
 use super::mistake::{Found, Place};
-use super::surroundings::LARGEST;
 use super::{environment, secrets};
 
 /// The deepest nesting.
@@ -26,6 +25,8 @@ pub(super) enum Value {
         text: String,
         /// Whether it was quoted, so that it is text whatever it looks like.
         quoted: bool,
+        /// Which values of the environment it is made of, as they are written: it may be a secret, and is not told.
+        from: Option<String>,
     },
     List(Vec<Node>),
     Map(Vec<Entry>),
@@ -45,7 +46,7 @@ impl Node {
     /// What kind of value it is, in words.
     pub(super) fn kind(&self) -> &'static str {
         match &self.value {
-            Value::Scalar { text, quoted: false } if text.is_empty() || text == "~" || text == "null" => "nothing",
+            Value::Scalar { text, quoted: false, .. } if text.is_empty() || text == "~" || text == "null" => "nothing",
             Value::Scalar { .. } => "a single value",
             Value::List(_) => "a list",
             Value::Map(_) => "a map",
@@ -94,11 +95,6 @@ pub(super) fn read(
     beginning: &str,
     found: &mut Found<'_>,
 ) -> Option<Node> {
-    if text.len() > LARGEST {
-        let start = Place { line: 1, column: 1, width: 1 };
-        found.add(start, "the file is larger than 4 MiB", "is it a policy? Leave out what is not");
-        return None;
-    }
     let mut reader = Reader { events: Parser::new_from_str(text), environment, found };
     let node = reader.document();
     if node.is_none() && found.is_empty() {
@@ -129,7 +125,7 @@ impl<'t> Reader<'t, '_, '_> {
             Err(error) => {
                 let at = Place { line: error.marker().line().max(1), column: error.marker().col() + 1, width: 1 };
                 let (message, help) = in_our_words(error.info());
-                self.found.add(at, message, help);
+                self.found.add_no_yaml(at, message, help);
                 None
             }
         }
@@ -201,9 +197,13 @@ impl<'t> Reader<'t, '_, '_> {
     fn scalar(&mut self, text: &str, style: ScalarStyle, place: Place) -> Value {
         let quoted = style != ScalarStyle::Plain;
         match environment::fill(text, self.environment) {
-            Ok(None) => Value::Scalar { text: text.to_owned(), quoted },
+            Ok(None) => Value::Scalar { text: text.to_owned(), quoted, from: None },
             // A value of the environment has no quotes, so it is what it looks like, unless it is empty.
-            Ok(Some(text)) => Value::Scalar { quoted: text.is_empty(), text },
+            Ok(Some(filled)) => {
+                let from = environment::named(text);
+                self.found.take_note(&filled, &from);
+                Value::Scalar { quoted: filled.is_empty(), text: filled, from: Some(from) }
+            }
             Err(invalid) => {
                 self.found.add_invalid(place, &invalid);
                 Value::Broken

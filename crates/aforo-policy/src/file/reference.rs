@@ -69,7 +69,7 @@ fn inner(kind: &Kind) -> Option<&'static Section> {
     }
 }
 
-fn words(kind: &Kind) -> String {
+pub(super) fn words(kind: &Kind) -> String {
     match kind {
         Kind::Flag => "`true` or `false`".to_owned(),
         Kind::Count { least, most } => format!("{least} to {most}"),

@@ -1,30 +1,73 @@
-//! What of a policy file may be shown: its lines up to the first secret in them.
+//! What of a policy file may be shown: its lines up to the first secret in them, and where secrets stand, keys alone.
 //!
 //! This looks at the text alone, for a line may be shown because it is no YAML. Where it is not sure, it shows less.
 
-use super::mistake::lines;
+use super::fields::FILE;
+use super::masked::masked;
+use super::mistake::{Place, lines};
+use crate::names::{is_identifier, nearest};
 
 /// Keys whose values are secrets.
-const SECRETS: [&str; 4] = ["token", "secret", "values", "sha256"];
+pub(super) const SECRETS: [&str; 4] = ["token", "secret", "values", "sha256"];
 /// Keys whose values are URLs. In one that is misspelt a password may be anything before the last `@`.
 const URLS: [&str; 3] = ["url", "upstream", "webhook"];
-/// The key whose value is a URL, or a map with one.
-const STORE: &str = "store";
 
-/// What may be shown of the line of that number, from one.
-pub(super) fn shown(text: &str, number: usize) -> Option<String> {
-    let mut above: Vec<&str> = lines(text).take(number).collect();
-    let line = above.pop().filter(|_| above.len() + 1 == number)?;
-    let is_hidden = goes_on_with_a_secret(line, &above) || goes_on_with_a_url(line, &above);
-    (!is_hidden).then(|| without_secrets(line))
+/// Sections in which a secret may stand. A key that is misspelt there is still followed by one.
+const SECTIONS: [&str; 5] = ["identity", "exempt", "admin", "decisions", "store"];
+
+/// What may be shown of the line that a place is in, and where in that the place is. Of a text that `is_no_yaml` nobody
+/// knows which section a line is in.
+pub(super) fn shown(text: &str, place: Place, is_no_yaml: bool) -> Option<(String, Place)> {
+    let mut above: Vec<&str> = lines(text).take(place.line).collect();
+    let line = above.pop().filter(|_| above.len() + 1 == place.line)?;
+    let goes_on = goes_on_with_a_secret(line, &above);
+    if is_within_section(line, &above, text) || (is_no_yaml && names_section(text)) {
+        return Some(masked(line, place, if goes_on { "values" } else { "" }));
+    }
+    let is_hidden = goes_on || goes_on_with_a_url(line, &above);
+    (!is_hidden).then(|| (without_secrets(line), place))
 }
 
-/// A text that may be a URL, without what may be a password.
-pub(super) fn printable(text: &str) -> String {
-    match text.rsplit_once('@') {
-        Some((_, after)) => format!("…@{after}"),
-        None => text.to_owned(),
+/// A key as it may be shown. Where a colon is wrong or a space is missing, what follows is a value, and may be a secret.
+pub(super) fn printable(key: &str) -> String {
+    match (key.rsplit_once('@'), key.find([':', ' '])) {
+        (Some((_, after)), _) => format!("…@{after}"),
+        (None, Some(end)) => format!("{}…", key.get(..=end).unwrap_or_default()),
+        (None, None) => key.to_owned(),
     }
+}
+
+/// Whether a line is in a section in which secrets may stand, by the nearest key that begins a section.
+fn is_within_section(line: &str, above: &[&str], text: &str) -> bool {
+    let says = |line: &&&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+    let first = above.iter().chain([&line]).find(says).copied().unwrap_or_default();
+    let outermost = indentation(first);
+    let outer = above.iter().chain([&line]).rev().filter(|line| indentation(line) <= outermost);
+    // Of a map in braces the keys stand anywhere.
+    let section = outer.filter(|_| !first.trim_start().starts_with('{')).find_map(|line| begun_section(line));
+    match section {
+        // What is like no section may be a part of one that is broken.
+        Some(name) => {
+            nearest(name, FILE.fields.iter().map(|field| field.name)).is_none_or(|name| SECTIONS.contains(&name))
+        }
+        None => names_section(text),
+    }
+}
+
+/// The key that a line begins with.
+fn begun_section(line: &str) -> Option<&str> {
+    let (key, value) = line.split_once(':')?;
+    let key = key.trim().trim_matches(['"', '\'']);
+    (is_identifier(key) && (value.is_empty() || value.starts_with(char::is_whitespace))).then_some(key)
+}
+
+/// Whether a text has a section in which secrets may stand.
+fn names_section(text: &str) -> bool {
+    let follows = |(at, name): (usize, &str)| {
+        let rest = text.get(at + name.len()..).unwrap_or_default();
+        rest.trim_start_matches(['"', '\'', ' ']).starts_with(':')
+    };
+    SECTIONS.into_iter().any(|name| text.match_indices(name).any(follows))
 }
 
 fn has_key(line: &str) -> bool {
@@ -93,7 +136,7 @@ fn url_value(lower: &str) -> Option<usize> {
             Some(lower.len() - rest.trim_start().len())
         })
     };
-    URLS.into_iter().filter_map(value).min().or_else(|| value(STORE))
+    URLS.into_iter().filter_map(value).min()
 }
 
 /// Where a user of a URL may begin in a line. A password may hold what ends a user elsewhere: a slash, a comma, a quotation
@@ -116,26 +159,21 @@ mod tests {
     use super::*;
 
     fn last(text: &str) -> Option<String> {
-        shown(text, lines(text).count())
+        let place = Place { line: lines(text).count(), column: 1, width: 1 };
+        shown(text, place, false).map(|(line, _)| line)
     }
 
     #[test]
     fn a_url_is_shown_up_to_its_user_and_one_that_is_misspelt_not_at_all() {
         for (line, expected) in [
-            ("store: redis://a:6379 # mine", "store: redis://a:6379 # mine"),
-            ("store: redis://:hunter2@a", "store: redis://…"),
-            ("store: { url: \"redis://hun://ter2@a\" }", "store: { url: \"redis://…"),
-            ("store: { url: \"redis//:hunter2@a\", timeout: 1s }", "store: { url: …"),
-            ("store: { url: redis:/:hunter2@a }", "store: { url: …"),
-            ("store: { timeout: 0s, url: ':hunter2@a' }", "store: { timeout: 0s, url: …"),
-            ("store: { url: \"redis//:hun://ter2@a\" }", "store: { url: …"),
-            ("store: hunter2@a", "store: …"),
-            ("store: redis//:url:hunter2@a", "store: …"),
-            ("{\"store\":{\"url\":\"redis//:hunter2@a\"}}", "{\"store\":{\"url\":…"),
-            ("{\"store\" : \"hunter2@a\"}", "{\"store\" : …"),
+            ("gateway: { upstream: http://a:80 } # mine", "gateway: { upstream: http://a:80 } # mine"),
+            ("gateway: { upstream: \"http://hun://ter2@a\" }", "gateway: { upstream: \"http://…"),
+            ("gateway: { upstream: \"http//:hunter2@a\", drain: 1s }", "gateway: { upstream: …"),
+            ("gateway: { drain: 0s, upstream: ':hunter2@a' }", "gateway: { drain: 0s, upstream: …"),
             ("gateway: { upstream: [http://a, user:hunter2@b] }", "gateway: { upstream: [http://…"),
             ("gateway: { upstream: [a, http://user:hunter2@b] }", "gateway: { upstream: …"),
-            ("  - { match: GET /@{name}/a, cost: x }", "  - { match: GET /@{name}/a, cost: x }"),
+            ("rules: { a: 1 }\n\"gateway\" : { \"upstream\":\"hunter2@a\"}", "\"gateway\" : { \"upstream\":…"),
+            ("routes:\n  - { match: GET /@{name}/a, cost: x }", "  - { match: GET /@{name}/a, cost: x }"),
         ] {
             assert_eq!(last(line).as_deref(), Some(expected), "{line}");
         }
@@ -144,27 +182,43 @@ mod tests {
     #[test]
     fn a_line_that_goes_on_with_a_url_is_not_shown_if_it_may_have_a_user() {
         for hidden in [
-            "store:\n  redis//:hunter2@a",
-            "store:\n  redis//:hun: ter2@a",
-            "store: {\nurl:\n\"redis//:hunter2@a\" }",
-            "store:\n  url:\n    hunter2@a",
             "gateway:\n  upstream:\n  - http://a\n  - user:hunter2@b",
             "gateway:\n  upstream:\n\n    - { user: hunter2@b }",
         ] {
             assert_eq!(last(hidden), None, "{hidden}");
         }
-        assert_eq!(last("store:\n  url: redis://a\n  timeout: 0s").as_deref(), Some("  timeout: 0s"));
         assert_eq!(last("store: redis://a\nroutes:\n  - match: /@{name}").as_deref(), Some("  - match: /@{name}"));
     }
 
     #[test]
-    fn the_value_of_a_secret_is_not_shown() {
-        assert_eq!(last("admin: { token: hunter2 }").as_deref(), Some("admin: { token: …"));
-        assert_eq!(last("exempt:\n  - token:\n      values:\n        - hunter2"), None);
-        assert_eq!(
-            last("store: redis-sentinel://a/s?sentinel_password=hunter2").as_deref(),
-            Some("store: redis-sentinel://a/s?sentinel_password=…")
-        );
-        assert_eq!(shown("a: b\n", 2), None, "there is no such line");
+    fn of_a_section_with_secrets_keys_alone_are_shown() {
+        for (text, expected) in [
+            ("admin: { token: hunter2 }", "admin: { token: … }"),
+            ("exempt:\n  - token:\n      values:\n        - 1234", "        - …"),
+            ("exempt:\n  - token:\n      values:\n- hunter2", "- …"),
+            ("  admin:\n    tokn: hunter2", "    tokn: …"),
+            ("admn:\n  tokn: hunter2", "  tokn: …"),
+            ("# rules:\nadmin:\n  tokn: hunter2", "  tokn: …"),
+            ("store: { url: \"redis//:hun\"ter2@a\" }", "store: { url: …… }"),
+            ("store:\n  redis//:hun: ter2@a", "  …: …"),
+            ("store:\n  url: redis://a\n  timeout: 0s", "  timeout: 0s"),
+            ("{\"store\":{\"url\":\"redis//:hunter2@a\"}}", "{\"store\":{\"url\":…}}"),
+            ("{\"admin\" : {\n\"rules\":\"hunter2\"}}", "\"rules\":…}}"),
+            ("admin: { token: a }\nrules: { each: 5/x }", "rules: { each: 5/x }"),
+        ] {
+            assert_eq!(last(text).as_deref(), Some(expected), "{text}");
+        }
+        let beyond = Place { line: 2, column: 1, width: 1 };
+        assert_eq!(shown("a: b\n", beyond, false), None, "there is no such line");
+    }
+
+    #[test]
+    fn of_what_is_no_yaml_keys_alone_are_shown_if_there_is_a_section_with_secrets() {
+        let last_of_broken = |text: &str| {
+            let place = Place { line: lines(text).count(), column: 1, width: 1 };
+            shown(text, place, true).map(|(line, _)| line)
+        };
+        assert_eq!(last_of_broken("admin: {\nrules: hunter2").as_deref(), Some("rules: …"));
+        assert_eq!(last_of_broken("rules: hunter").as_deref(), Some("rules: hunter"));
     }
 }
