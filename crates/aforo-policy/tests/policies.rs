@@ -23,7 +23,11 @@ use request::Request;
 use surroundings::Around;
 
 const AROUND: Around<'static> = Around {
-    environment: &[("AFORO_ADMIN_TOKEN", "hunter2"), ("MONITORING_TOKEN", "hunter2"), ("JWT_SECRET", "hunter2")],
+    environment: &[
+        ("AFORO_ADMIN_TOKEN", "hunter2"),
+        ("MONITORING_TOKEN", "hunter2-hunter2-hunter2"),
+        ("JWT_SECRET", "hunter2"),
+    ],
     files: &[
         (
             "proxies.txt",

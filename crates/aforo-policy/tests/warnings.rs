@@ -8,8 +8,17 @@ mod surroundings;
 use aforo_policy::{File, Mistake};
 use surroundings::Around;
 
+/// Keys without and with a plan.
+const FILES: &[(&str, &str)] = &[
+    ("keys.yaml", "- { sha256: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08, user: alice }"),
+    (
+        "plans.yaml",
+        "- { sha256: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08, user: alice, plan: pro }",
+    ),
+];
+
 fn warnings(text: &str) -> Vec<Mistake> {
-    File::read("policy.yaml", text, &Around { environment: &[], files: &[] })
+    File::read("policy.yaml", text, &Around { environment: &[], files: FILES })
         .unwrap_or_else(|mistakes| panic!("{mistakes}"))
         .warnings
 }
@@ -69,6 +78,55 @@ fn what_looks_like_no_good_is_warned_of() {
         (
             "identity: [{ header: { name: x-user } }]\nrules: { a: { quota: 5/s } }",
             "no proxy is trusted, so `x-user` never proves anything",
+        ),
+        (
+            "rules: { a: { quota: 5/s, per: [ip, \"header:x\"] } }",
+            "anyone can write another `x` and have a fresh quota of the rule `a`",
+        ),
+        (
+            "rules: { a: { quota: 5/s, per: [client, \"query:s\"] } }",
+            "anyone can write another parameter `s` and have a fresh quota of the rule `a`",
+        ),
+        (
+            "rules: { a: { quota: 5/s, per: [ip, \"cookie:s\"] }, b: { quota: 9/s, per: client, mode: shadow } }",
+            "anyone can write another cookie `s` and have a fresh quota of the rule `a`",
+        ),
+        (
+            "rules: { a: { quota: 5/s, per: [route, host] } }",
+            "anyone can write another host and have a fresh quota of the rule `a`",
+        ),
+        (
+            "rules: { a: { quota: 5/s, per: user, when_missing: skip }, b: { quota: unlimited, per: ip } }",
+            "who is not verified has no limit: the rule `a` does without them",
+        ),
+        (
+            "routes: [{ match: GET /a, rules: { a: { quota: 5/s, per: [ip, plan], when_missing: skip } } }]",
+            "who is not verified has no limit: the rule `a` does without them",
+        ),
+        (
+            "identity: [{ jwt: { secret: x } }]\nrules: { a: { quota: 5/s, plans: { pro: 9/s } } }",
+            "no proof tells a plan, so `plans` of the rule `a` means nothing",
+        ),
+        (
+            "identity: [{ api_key: { keys_file: keys.yaml } }]\nrules: { a: { quota: 5/s, per: plan } }",
+            "no proof tells a plan, so `per: plan` of the rule `a` means nothing",
+        ),
+        ("exempt: [{ path: \"/{*rest}\" }]\nrules: { a: { quota: 5/s } }", "this exempts every path from every rule"),
+        (
+            "exempt: [{ token: { header: x-pass, values: [fifteen-letters] } }]\nrules: { a: { quota: 5/s } }",
+            "a token of fewer than 16 characters can be found by trying",
+        ),
+        (
+            "client: { trusted_proxies: loopback }\nidentity: [{ header: { name: X-Forwarded-For } }]\nrules: { a: { quota: 5/s } }",
+            "`x-forwarded-for` holds what clients write too, so anyone can be any user",
+        ),
+        (
+            "client: { trusted_proxies: loopback, header: x-client }\nidentity: [{ header: { name: X-Client } }]\nrules: { a: { quota: 5/s } }",
+            "`x-client` holds what clients write too, so anyone can be any user",
+        ),
+        (
+            "gateway: { upstream: http://a.example, listen: 0.0.0.0:80, proxy_protocol: true }\nrules: { a: { quota: 5/s } }\nexempt: [{ path: /health }]",
+            "whoever reaches 0.0.0.0:80 can write any address in the PROXY protocol",
         ),
         ("exempt: [{ cidr: 0.0.0.0/0 }]\nrules: { a: { quota: 5/s } }", "this exempts everyone from every rule"),
         (
@@ -133,7 +191,17 @@ fn what_is_well_thought_out_is_not_warned_of() {
         "rules: { a: { quota: 5/s, per: path }, b: { quota: 50/s, per: ip } }\nroutes: [{ match: \"GET /users/{id}\" }]",
         "rules: { a: { quota: 5/s, per: path } }\nroutes: [{ match: GET /users }]",
         "rules: { a: { quota: 5/s, per: \"cookie:session\" }, b: { quota: 50/s, per: user } }",
-        "rules: { a: { quota: 5/s, per: [\"header:x-key\", client] } }",
+        "rules: { a: { quota: 5/s, per: [\"header:x-key\", client] }, b: { quota: 9/s, per: client } }",
+        "rules: { a: { quota: 5/s, per: [client, route] } }",
+        "rules: { a: { quota: 5/s, per: user, when_missing: skip }, b: { quota: 9/s, per: ip } }",
+        "rules: { a: { quota: 5/s, per: [ip, user], when_missing: deny } }",
+        "rules: { a: { quota: unlimited, per: user, when_missing: skip } }",
+        "identity: [{ jwt: { secret: x, plan: plan } }]\nrules: { a: { quota: 5/s, plans: { pro: 9/s } } }",
+        "identity: [{ jwt: { secret: x } }, { api_key: { keys_file: plans.yaml } }]\nrules: { a: { quota: 5/s, plans: { pro: 9/s } } }",
+        "identity: [{ jwt: { secret: x } }]\nrules: { a: { quota: 5/s, per: user } }",
+        "exempt: [{ path: \"/{*rest}\", cidr: 10.0.0.0/8 }, { path: \"/a/{*rest}\" }]\nrules: { a: { quota: 5/s } }",
+        "exempt: [{ token: { header: x-pass, values: [sixteen--letters] } }]\nrules: { a: { quota: 5/s } }",
+        "gateway: { upstream: http://a.example, listen: 10.0.0.4:80, proxy_protocol: true }\nrules: { a: { quota: 5/s } }\nexempt: [{ path: /health }]",
         "rules: { a: { quota: unlimited, per: \"header:x-key\" } }",
         "rules: { a: { quota: 5/s, burst: 100, plans: { pro: { quota: 50/s, burst: 200 }, partner: unlimited, trial: 1/s } } }",
         "rules: { a: { quota: 5/s, plans: { pro: 5000/s } }, b: { quota: 1000/s } }",

@@ -18,6 +18,10 @@ pub(super) fn examine(entries: &[Entry], met: &[Rule], routes: &[Route], found: 
         if !met.iter().any(bounds) {
             chosen(entry.place, rule, routes, found);
         }
+        if asks_who(rule) && !met.iter().any(meets_everyone) {
+            let message = format!("who is not verified has no limit: the rule `{}` does without them", rule.name());
+            found.add(entry.place, message, "leave `when_missing: skip` out, or add a rule `per: ip` beside it");
+        }
         if routes.is_empty() && rule.partition.facts().contains(&Fact::Path) {
             let message = format!("the rule `{}` counts all paths as one: those that match no route are", rule.name());
             found.add(entry.place, message, "add a route for the paths that are meant, for example `* /{*rest}`");
@@ -61,19 +65,35 @@ fn bounds(rule: &Rule) -> bool {
     (known || proven) && rule.mode == Mode::Enforce
 }
 
+/// Whether a rule limits those alone who are verified.
+fn asks_who(rule: &Rule) -> bool {
+    let facts = rule.partition.facts();
+    rule.when_missing == WhenMissing::Skip
+        && rule.quotas().next().is_some()
+        && facts.iter().any(|fact| matches!(fact, Fact::User | Fact::Plan))
+}
+
+/// Whether a rule limits a client whatever it shows or sends.
+fn meets_everyone(rule: &Rule) -> bool {
+    let can_be_missing =
+        |fact: &Fact| !matches!(fact, Fact::Ip | Fact::Client | Fact::Route | Fact::Path | Fact::Host | Fact::Everyone);
+    let does_without = rule.when_missing == WhenMissing::Skip && rule.partition.facts().iter().any(can_be_missing);
+    rule.mode == Mode::Enforce && rule.quotas().next().is_some() && !does_without
+}
+
 /// Warns of a rule of which anyone chooses the counter.
 fn chosen(place: Place, rule: &Rule, routes: &[Route], found: &mut Found<'_>) {
-    let facts = rule.partition.facts();
-    let (what, unless) = match facts {
-        [Fact::Header(name), ..] => (format!("`{name}`"), ", unless a proxy in front sets that header"),
-        [Fact::Cookie(name), ..] => (format!("cookie `{name}`"), ""),
-        [Fact::Query(name), ..] => (format!("parameter `{name}`"), ""),
-        [Fact::Host, ..] => ("host".to_owned(), ""),
+    // What else stands in the list does not help: another value makes another counter of the same address.
+    let chosen = rule.partition.facts().iter().find_map(|fact| match fact {
+        Fact::Header(name) => Some((format!("`{name}`"), ", unless a proxy in front sets that header")),
+        Fact::Cookie(name) => Some((format!("cookie `{name}`"), "")),
+        Fact::Query(name) => Some((format!("parameter `{name}`"), "")),
+        Fact::Host => Some(("host".to_owned(), "")),
         // Where a path is written out, there is one alone.
-        [Fact::Path, ..] if routes.iter().any(|route| route.matches().template.has_names()) => ("path".to_owned(), ""),
-        _ => return,
-    };
-    if rule.quotas().next().is_some() && facts.iter().all(Fact::is_chosen) {
+        Fact::Path if routes.iter().any(|route| route.matches().template.has_names()) => Some(("path".to_owned(), "")),
+        _ => None,
+    });
+    if let Some((what, unless)) = chosen.filter(|_| rule.quotas().next().is_some()) {
         let message = format!("anyone can write another {what} and have a fresh quota of the rule `{}`", rule.name());
         found.add(place, message, format!("add a rule `per: ip` beside it{unless}"));
     }
