@@ -1,6 +1,7 @@
 //! TLS towards clients.
 
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ pub struct TlsError {
 
 #[derive(Debug)]
 enum Fault {
-    Unreadable(std::io::Error),
+    Unreadable(io::Error),
     NoCertificate,
     NoKey,
     Malformed(pem::Error),
@@ -41,6 +42,8 @@ impl TlsFiles {
 
 /// Reads the files and makes an acceptor that offers HTTP/2 and HTTP/1.1.
 pub(super) fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, TlsError> {
+    require_regular(&files.cert)?;
+    require_regular(&files.key)?;
     let chain = read_chain(&files.cert)?;
     let key =
         PrivateKeyDer::from_pem_file(&files.key).map_err(|error| TlsError::of(&files.key, error, Fault::NoKey))?;
@@ -56,6 +59,15 @@ pub(super) fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, TlsError> {
         .map_err(unusable(&files.key))?;
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+/// Who opens a pipe may wait for ever, and a reload with it.
+fn require_regular(file: &Path) -> Result<(), TlsError> {
+    let unreadable = |error| TlsError { file: file.to_owned(), fault: Fault::Unreadable(error) };
+    match std::fs::metadata(file).map_err(unreadable)?.is_file() {
+        true => Ok(()),
+        false => Err(unreadable(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"))),
+    }
 }
 
 fn read_chain(file: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {

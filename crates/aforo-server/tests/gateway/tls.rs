@@ -56,6 +56,7 @@ fn files_that_cannot_be_used_are_named_with_what_is_wrong() {
     for (cert, key, named, wrong) in [
         ("none.pem", "key.pem", "none.pem", "cannot be read"),
         ("cert.pem", "none.pem", "none.pem", "cannot be read"),
+        ("cert.pem", "/dev/null", "/dev/null", "no regular file"),
         ("key.pem", "key.pem", "key.pem", "holds no certificate"),
         ("cert.pem", "cert.pem", "cert.pem", "holds no private key"),
         ("cert.pem", "other-key.pem", "other-key.pem", "not the key of the first certificate"),
