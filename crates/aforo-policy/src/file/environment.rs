@@ -19,9 +19,10 @@ pub(super) fn fill(text: &str, value: &dyn Fn(&str) -> Option<String>) -> Result
         };
         let (name, default) = named.split_once(":-").map_or((named, None), |(name, default)| (name, Some(default)));
         if !is_identifier(name) {
+            // It may be a part of a secret.
             return Err(Invalid::new(
-                format!("`${{{named}}}` names no value of the environment"),
-                "write ${NAME}, or ${NAME:-default}",
+                "what stands between `${` and `}` is no name",
+                "write ${NAME}, or ${NAME:-default}, with letters, digits and underscores",
             ));
         }
         // As a shell has it, an empty value counts as none where there is a default.
@@ -91,8 +92,8 @@ mod tests {
         for (text, message) in [
             ("${B}", "the environment has no `B`"),
             ("${A", "`${` is not closed"),
-            ("${}", "`${}` names no value of the environment"),
-            ("${A-B}", "`${A-B}` names no value of the environment"),
+            ("${}", "what stands between `${` and `}` is no name"),
+            ("${A-B}", "what stands between `${` and `}` is no name"),
         ] {
             assert_eq!(filled(text).unwrap_err().message(), message);
         }

@@ -56,7 +56,10 @@ fn is_within_section(line: &str, above: &[&str], text: &str) -> bool {
 
 /// The key that a line begins with.
 fn begun_section(line: &str) -> Option<&str> {
-    let (key, value) = line.split_once(':')?;
+    let (key, value) = match line.trim_start().strip_prefix("? ") {
+        Some(key) => (key, ""),
+        None => line.split_once(':')?,
+    };
     let key = key.trim().trim_matches(['"', '\'']);
     (is_identifier(key) && (value.is_empty() || value.starts_with(char::is_whitespace))).then_some(key)
 }
@@ -198,6 +201,7 @@ mod tests {
             ("exempt:\n  - token:\n      values:\n- hunter2", "- …"),
             ("  admin:\n    tokn: hunter2", "    tokn: …"),
             ("admn:\n  tokn: hunter2", "  tokn: …"),
+            ("rules: {}\n? admin\n: { tokn: hunter2 }", ": { tokn: … }"),
             ("# rules:\nadmin:\n  tokn: hunter2", "  tokn: …"),
             ("store: { url: \"redis//:hun\"ter2@a\" }", "store: { url: …… }"),
             ("store:\n  redis//:hun: ter2@a", "  …: …"),
