@@ -87,7 +87,7 @@ impl Masked<'_> {
             if letter.is_whitespace() {
                 self.show(&[' ']);
                 at += 1;
-            } else if "{}[],".contains(letter) || (letter == '-' && next.is_none_or(char::is_whitespace)) {
+            } else if "{}[],".contains(letter) || ("-?:".contains(letter) && next.is_none_or(char::is_whitespace)) {
                 self.show(&[letter]);
                 is_key_due = true;
                 at += 1;
