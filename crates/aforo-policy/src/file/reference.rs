@@ -100,7 +100,7 @@ fn form_of(form: Text) -> &'static str {
         Text::Path => "path",
         Text::Percent => "percentage",
         Text::Prefix => "printable ASCII without spaces and braces",
-        Text::Quota => "quota",
+        Text::Quota => "quota, as `20/s`, `5 per 15 minutes`",
         Text::Secret => "secret",
         Text::Sha256 => "64 hexadecimal digits",
         Text::Store => "`memory` or URL of a store",
