@@ -105,7 +105,7 @@ fn medians(mut columns: Vec<Box<dyn FnMut() -> f64 + '_>>) -> Vec<f64> {
 /// Describing a request and deciding about it.
 fn request(door: &Limiter<MemoryStore>, head: &request::Parts) -> f64 {
     let peer = "10.0.0.1".parse().ok();
-    nanoseconds(100_000, &mut |_| {
+    nanoseconds(1_000_000, &mut |_| {
         let policy = door.policy();
         let descriptor = Descriptor::new(head, peer, &policy);
         black_box(door.take_under(policy, &descriptor).at_once());
@@ -117,7 +117,7 @@ fn request(door: &Limiter<MemoryStore>, head: &request::Parts) -> f64 {
 fn known_again(identify: &dyn Identify, tokens: &[String]) -> f64 {
     let mut buffer = vec![0; tokens[0].len() + 8];
     let mut each = |look: &dyn Fn(&[u8])| {
-        nanoseconds(50_000, &mut |number| {
+        nanoseconds(1_000_000, &mut |number| {
             let token = tokens[number * 7919 % tokens.len()].as_bytes();
             let line = &mut buffer[..token.len()];
             line.copy_from_slice(token);
