@@ -23,6 +23,7 @@ pub struct Descriptor<'r> {
     other_method: Option<String>,
     path: Cow<'r, str>,
     other_path: Option<String>,
+    path_behind_host: Option<String>,
     host: Option<Cow<'r, str>>,
     walk: Walk,
     identity: Option<Identity>,
@@ -46,10 +47,11 @@ impl<'r> Descriptor<'r> {
     ) -> Descriptor<'r> {
         let (settings, clients) = (policy.paths(), policy.clients());
         let forms = normal_forms(if target.path().is_empty() { "/" } else { target.path() });
-        let (mut path, mut other_path) = (forms.normal, forms.other);
+        let (mut path, mut other_path, mut path_behind_host) = (forms.normal, forms.unresolved, forms.behind_host);
         if settings.case_insensitive {
             path = lower_case(path);
             other_path = other_path.map(|path| path.to_ascii_lowercase());
+            path_behind_host = path_behind_host.map(|path| path.to_ascii_lowercase());
         }
         let authority = target.authority().map(|authority| authority.as_str());
         let named = authority.or_else(|| fields.get(http::header::HOST).and_then(|host| host.to_str().ok()));
@@ -62,6 +64,7 @@ impl<'r> Descriptor<'r> {
             other_method: overridden(method, fields, settings),
             path,
             other_path,
+            path_behind_host,
             host: named.map(|named| lower_case(Cow::Borrowed(without_port(named)))),
             walk,
             identity: policy.identify().and_then(identify),
@@ -160,6 +163,10 @@ impl Describe for Descriptor<'_> {
 
     fn other_path(&self) -> Option<&str> {
         self.other_path.as_deref()
+    }
+
+    fn path_behind_host(&self) -> Option<&str> {
+        self.path_behind_host.as_deref()
     }
 
     fn host(&self) -> Option<&str> {

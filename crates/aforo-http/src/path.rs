@@ -16,9 +16,11 @@ pub struct Paths<'p> {
     /// The normal form.
     pub normal: Cow<'p, str>,
     /// The form for a server that resolves no dot segments, strips no parameters and takes no encoded slash for a
-    /// slash, if that is another. Of a path that begins with two slashes, the form for a server that takes what
-    /// follows them for a host, as the URL standard does of a reference.
-    pub other: Option<String>,
+    /// slash, if that is another.
+    pub unresolved: Option<String>,
+    /// Of a path that begins with two slashes, the form for a server that takes what follows them for a host, as the URL
+    /// standard does of a reference, if that is another.
+    pub behind_host: Option<String>,
 }
 
 /// The forms of a path that starts with a slash and has no query.
@@ -28,19 +30,17 @@ pub struct Paths<'p> {
 /// for spelling in ["/api/login", "//api/./login/", "/%61pi/x/%2e%2e/login", "/api;v=1/login;x", "/api%2Flogin"] {
 ///     assert_eq!(normal_forms(spelling).normal, "/api/login");
 /// }
-/// assert_eq!(normal_forms("/api/x/../login").other.as_deref(), Some("/api/x/../login"));
-/// assert_eq!(normal_forms("//x/api/login").other.as_deref(), Some("/api/login"));
+/// assert_eq!(normal_forms("/api/x/../login").unresolved.as_deref(), Some("/api/x/../login"));
+/// assert_eq!(normal_forms("//x/api/login").behind_host.as_deref(), Some("/api/login"));
 /// ```
 pub fn normal_forms(path: &str) -> Paths<'_> {
     if is_normal(path) {
-        return Paths { normal: Cow::Borrowed(path), other: None };
+        return Paths { normal: Cow::Borrowed(path), unresolved: None, behind_host: None };
     }
     let normal = resolve(&decode_once(path, Slash::Decoded));
-    let other = match behind_host(path) {
-        Some(rest) => resolve(&decode_once(rest, Slash::Decoded)),
-        None => collapse(&decode_once(path, Slash::Kept)),
-    };
-    Paths { other: Some(other).filter(|other| *other != normal), normal: Cow::Owned(normal) }
+    let unresolved = Some(collapse(&decode_once(path, Slash::Kept))).filter(|other| *other != normal);
+    let behind_host = behind_host(path).map(|rest| resolve(&decode_once(rest, Slash::Decoded)));
+    Paths { unresolved, behind_host: behind_host.filter(|other| *other != normal), normal: Cow::Owned(normal) }
 }
 
 /// What is left of a path that begins with two slashes, of either kind, if the next segment is a host.

@@ -29,6 +29,11 @@ pub trait Describe {
         None
     }
 
+    /// The path for a server that takes the beginning of it for a host. Such a request meets what that form meets, too.
+    fn path_behind_host(&self) -> Option<&str> {
+        None
+    }
+
     /// The host that was asked for, in lower case, without a port.
     fn host(&self) -> Option<&str>;
 

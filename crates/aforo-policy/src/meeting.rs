@@ -6,8 +6,8 @@ use crate::plan::Entitled;
 use crate::subject::{Subject, subject};
 use crate::{Describe, Exemption, Fact, Policy, Route, Rule, WhenMissing};
 
-/// Other readings of a request than the first: another method, another path, both.
-pub(crate) const OTHERS: usize = 3;
+/// Other readings of a request than the first: two other paths, another method, that with each of them.
+pub(crate) const OTHERS: usize = 5;
 /// The bits of a rule's number that say in which reading it is met; those below tell the rules there apart.
 const READING_SHIFT: u32 = 4;
 

@@ -243,12 +243,15 @@ impl Policy {
     pub(crate) fn find(&self, request: &impl Describe) -> Met {
         let (method, path) = (request.method(), request.path());
         let (other_method, other_path) = (request.other_method(), request.other_path());
+        let behind_host = request.path_behind_host();
         let mut readings = Readings { method, host: request.host(), path, others: [None; OTHERS] };
-        if other_method.is_some() || other_path.is_some() {
+        if other_method.is_some() || other_path.is_some() || behind_host.is_some() {
             readings.others = [
                 other_path.map(|path| (method, path)),
+                behind_host.map(|path| (method, path)),
                 other_method.map(|method| (method, path)),
                 other_method.zip(other_path),
+                other_method.zip(behind_host),
             ];
         }
         let exemption = self.exempting.find(&self.parts.exemptions, &readings, request);

@@ -95,14 +95,24 @@ fn what_is_normal_is_not_copied() {
 }
 
 #[test]
-fn what_some_servers_read_otherwise_leaves_two_readings() {
-    for (spelling, normal, other) in [
+fn what_some_servers_do_not_resolve_leaves_two_readings() {
+    for (spelling, normal, unresolved) in [
         ("/fetch/http%3A%2F%2Fx/", "/fetch/http:/x", Some("/fetch/http:%2F%2Fx")),
+        ("//fetch/http%3A%2F%2Fx", "/fetch/http:/x", Some("/fetch/http:%2F%2Fx")),
         ("/api/x/../../health", "/health", Some("/api/x/../../health")),
         ("/api/x/%2e%2E/..;/health", "/health", Some("/api/x/../..;/health")),
         ("/api//./x;v=1/", "/api/x", Some("/api/./x;v=1")),
         ("/%61pi//login/", "/api/login", None),
-        // What follows two slashes is a host to a server that reads a request's target as a reference.
+        ("/a%41", "/aA", None),
+    ] {
+        let forms = normal_forms(spelling);
+        assert_eq!((forms.normal.as_ref(), forms.unresolved.as_deref()), (normal, unresolved), "{spelling}");
+    }
+}
+
+#[test]
+fn what_follows_two_slashes_is_a_host_to_a_server_that_reads_a_reference() {
+    for (spelling, normal, behind_host) in [
         ("//x/things/7", "/x/things/7", Some("/things/7")),
         ("//public/../admin", "/admin", None),
         ("//public/admin/x/..", "/public/admin", Some("/admin")),
@@ -110,9 +120,9 @@ fn what_some_servers_read_otherwise_leaves_two_readings() {
         ("///x//y", "/x/y", Some("/y")),
         ("//health", "/health", Some("/")),
         ("//", "/", None),
-        ("/a%41", "/aA", None),
+        ("/x//y", "/x/y", None),
     ] {
         let forms = normal_forms(spelling);
-        assert_eq!((forms.normal.as_ref(), forms.other.as_deref()), (normal, other), "{spelling}");
+        assert_eq!((forms.normal.as_ref(), forms.behind_host.as_deref()), (normal, behind_host), "{spelling}");
     }
 }
