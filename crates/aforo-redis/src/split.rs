@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use aforo_core::{Decision, Hit, Hits, MAX_HITS, Moment, Op, Origin, StoreError, StoreErrorKind, Verdict};
+use aforo_core::{Decision, Hits, MAX_HITS, Moment, Op, Origin, StoreError, StoreErrorKind, Verdict};
 use futures_util::future::join_all;
 use tokio::time::{Instant, timeout_at};
 
@@ -68,13 +68,18 @@ async fn decide_parts(shared: Arc<Shared>, op: Op, hits: Hits, deadline: Instant
     let told: Vec<Told> = told.into_iter().collect::<Result<_, _>>()?;
     let mut verdicts: [Option<Verdict>; MAX_HITS] = [None; MAX_HITS];
     for (part, told) in parts.iter().zip(&told) {
-        // What was granted and given back is shown as it stood before.
-        let (looked, _) = told.before.decide(Op::Peek, &part.hits);
-        let shown = |hit: &Hit| op == Op::Take && !admitted && told.decision.allowed() && !hit.count_denied;
-        let both = told.decision.verdicts().zip(looked.verdicts());
-        for ((place, hit), (taken, looked)) in part.places.iter().zip(part.hits.iter()).zip(both) {
+        for (place, taken) in part.places.iter().zip(told.decision.verdicts()) {
             if let Some(verdict) = verdicts.get_mut(*place) {
-                *verdict = Some(if shown(hit) { *looked } else { *taken });
+                *verdict = Some(*taken);
+            }
+        }
+        if op == Op::Take && !admitted && told.decision.allowed() {
+            // What was granted and given back is shown as it stood before.
+            let (looked, _) = told.before.decide(Op::Peek, &part.hits);
+            for ((place, hit), looked) in part.places.iter().zip(part.hits.iter()).zip(looked.verdicts()) {
+                if let Some(verdict) = verdicts.get_mut(*place).filter(|_| !hit.count_denied) {
+                    *verdict = Some(*looked);
+                }
             }
         }
     }

@@ -126,8 +126,7 @@ impl Store for RedisStore {
 #[must_use = "nothing is known until it is awaited"]
 pub struct Deciding(Inner);
 
-// A refusal that is remembered allocates nothing.
-#[allow(clippy::large_enum_variant)]
+#[expect(clippy::large_enum_variant, reason = "a refusal that is remembered allocates nothing")]
 enum Inner {
     Known(Option<Decision>),
     Asked(Pin<Box<dyn Future<Output = Result<Decision, StoreError>> + Send>>),
